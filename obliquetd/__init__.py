@@ -1,0 +1,29 @@
+"""obliquetd: the exact truth about temporal-difference policy evaluation.
+
+Build an MDP, two policies and a feature matrix; get P_pi, Xi, L_pi, X*, the Omega
+families and every oblique-projection fixed point as rationals, closed forms in
+symbols, or floats. ``verify()`` checks the claims of Lyu et al. (2018).
+"""
+
+from obliquetd import domains, features
+from obliquetd.chain import MarkovChain
+from obliquetd.compare import compare
+from obliquetd.errors import ObliqueTDError
+from obliquetd.formats import load_model, save_model
+from obliquetd.mdp import MDP, Policy
+from obliquetd.problem import PolicyEvaluation
+from obliquetd.projection import oblique_projection
+
+__all__ = [
+    "MDP",
+    "MarkovChain",
+    "ObliqueTDError",
+    "Policy",
+    "PolicyEvaluation",
+    "compare",
+    "domains",
+    "features",
+    "load_model",
+    "oblique_projection",
+    "save_model",
+]

@@ -1,0 +1,60 @@
+"""The one seam between exact, symbolic and floating numbers."""
+
+from obliquetd.algebra.expressions import parse_expression
+from obliquetd.algebra.field import FieldArithmetic, FieldMatrix
+from obliquetd.algebra.floating import FLOAT, FloatArithmetic, FloatMatrix, SolveReport
+from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Matrix
+from obliquetd.algebra.numbers import (
+    Kind,
+    exact_distribution,
+    exactify,
+    join_kinds,
+    kind_of,
+    number_text,
+    parse_number,
+    public_number,
+    serial_number,
+    simplest_fraction,
+)
+from obliquetd.algebra.reading import (
+    choose_arithmetic,
+    parse_matrix,
+    parsed_kinds,
+    parsed_symbols,
+    read_matrices,
+    to_matrix,
+)
+from obliquetd.algebra.stationary import stationary
+
+EXACT = FieldArithmetic()
+
+__all__ = [
+    "EXACT",
+    "FLOAT",
+    "Arithmetic",
+    "FieldArithmetic",
+    "FieldMatrix",
+    "FloatArithmetic",
+    "FloatMatrix",
+    "GeneralSolution",
+    "Kind",
+    "Matrix",
+    "SolveReport",
+    "choose_arithmetic",
+    "exact_distribution",
+    "exactify",
+    "join_kinds",
+    "kind_of",
+    "number_text",
+    "parse_expression",
+    "parse_matrix",
+    "parse_number",
+    "parsed_kinds",
+    "parsed_symbols",
+    "public_number",
+    "read_matrices",
+    "serial_number",
+    "simplest_fraction",
+    "stationary",
+    "to_matrix",
+]

@@ -1,0 +1,209 @@
+"""The seam: what every number kind can do with matrices.
+
+Code above this package writes ``L.T.solve(Xi_Phi)`` and does not ask whether the
+entries are rationals, rational functions or floats. A :class:`Matrix` carries its
+:class:`Arithmetic`; vectors are matrices of one column. Two representations
+implement the seam: :mod:`~obliquetd.algebra.field` (exact and symbolic, on sympy's
+``DomainMatrix``) and :mod:`~obliquetd.algebra.floating` (numpy and scipy.sparse).
+
+A *native scalar* is an element of the arithmetic's own number type; it supports
+``+ - * /`` and truth (nonzero).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra.numbers import Kind
+
+__all__ = ["Arithmetic", "GeneralSolution", "Matrix"]
+
+M = TypeVar("M", bound="Matrix")
+Indices = npt.NDArray[np.intp]
+
+
+class Arithmetic(ABC):
+    """A number kind: makes matrices, and decides what needs a scalar's sign or root."""
+
+    kind: Kind
+
+    @abstractmethod
+    def scalar(self, value: Any) -> Any:
+        """A native scalar from a number that ``parse_number`` returned."""
+
+    @abstractmethod
+    def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """:meth:`scalar` over a whole column of a transition table."""
+
+    @abstractmethod
+    def public(self, scalar: Any) -> Any:
+        """What the user gets for a native scalar."""
+
+    @abstractmethod
+    def sign(self, scalar: Any) -> int:
+        """-1, 0 or 1; :class:`SignUndecidedError` where it depends on a symbol."""
+
+    @abstractmethod
+    def sqrt(self, scalar: Any) -> Any:
+        """The public square root of a nonnegative native scalar."""
+
+    @abstractmethod
+    def matrix(self, rows: Sequence[Sequence[Any]], shape: tuple[int, int]) -> Matrix:
+        """A dense matrix from native scalars."""
+
+    @abstractmethod
+    def assemble(
+        self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
+    ) -> Matrix:
+        """The matrix with the given entries; entries at one place are added."""
+
+    @abstractmethod
+    def identity(self, n: int) -> Matrix:
+        """The n by n identity."""
+
+    @abstractmethod
+    def check_size(self, n: int) -> None:
+        """Refuse, naming ``n``, what this arithmetic cannot do in reasonable time or memory."""
+
+    def column(self, values: Sequence[Any]) -> Matrix:
+        """A column vector of native scalars."""
+        return self.matrix([[v] for v in values], (len(values), 1))
+
+    def zero_column(self, n: int) -> Matrix:
+        """The zero vector of length n."""
+        return self.column([self.zero] * n)
+
+    @property
+    @abstractmethod
+    def zero(self) -> Any:
+        """The native zero."""
+
+    @property
+    @abstractmethod
+    def one(self) -> Any:
+        """The native one."""
+
+
+class Matrix(ABC):
+    """A matrix over one arithmetic; immutable by convention."""
+
+    arithmetic: Arithmetic
+    report: Any = None
+    """For a floating-point solution: a ``SolveReport``."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    @abstractmethod
+    def T(self: M) -> M:
+        """The transpose."""
+
+    @abstractmethod
+    def __matmul__(self: M, other: M) -> M: ...
+
+    @abstractmethod
+    def __add__(self: M, other: M) -> M: ...
+
+    @abstractmethod
+    def __sub__(self: M, other: M) -> M: ...
+
+    @abstractmethod
+    def scaled(self: M, factor: Any) -> M:
+        """Every entry times one native scalar."""
+
+    @abstractmethod
+    def scale_rows(self: M, factors: M) -> M:
+        """``diag(factors) @ self`` for a column ``factors``."""
+
+    @abstractmethod
+    def row_dots(self: M, other: M) -> M:
+        """The column of inner products of matching rows."""
+
+    @abstractmethod
+    def submatrix(self: M, rows: Sequence[int], columns: Sequence[int]) -> M:
+        """The entries in the given rows and columns."""
+
+    @abstractmethod
+    def solve(self: M, right: M, what: str = "the system") -> M:
+        """The unique X with ``self @ X = right``; SingularError where there is none."""
+
+    @abstractmethod
+    def general_solution(self: M, right: M) -> GeneralSolution:
+        """Every X with ``self @ X = right``."""
+
+    @abstractmethod
+    def null_space(self: M) -> M:
+        """A basis of the kernel, as columns."""
+
+    @abstractmethod
+    def column_basis(self: M) -> M:
+        """Linearly independent columns with the span of all columns."""
+
+    @abstractmethod
+    def rank(self) -> int:
+        """The rank (for floats: at the usual singular-value tolerance)."""
+
+    @abstractmethod
+    def det(self) -> Any:
+        """The determinant, a native scalar."""
+
+    @abstractmethod
+    def charpoly(self) -> list[Any]:
+        """Coefficients of det(x I - self), leading one first, native scalars."""
+
+    @abstractmethod
+    def support(self) -> tuple[Indices, Indices]:
+        """Row and column indices of the entries that are not identically zero."""
+
+    @abstractmethod
+    def rows(self) -> list[list[Any]]:
+        """The entries as native scalars, dense."""
+
+    @abstractmethod
+    def public(self) -> Any:
+        """What the user gets: a sympy matrix, or a numpy or scipy.sparse array."""
+
+    def entries(self) -> list[Any]:
+        """The entries of a column vector."""
+        return [row[0] for row in self.rows()]
+
+    def public_list(self) -> list[Any]:
+        """The entries of a column as public numbers."""
+        return [self.arithmetic.public(x) for x in self.entries()]
+
+    def public_vector(self) -> Any:
+        """A column for the user: a sympy column, or a numpy array with one axis."""
+        public = self.public()
+        return public.reshape(-1) if self.arithmetic.kind == "float" else public
+
+    def item(self) -> Any:
+        """The only entry of a 1 by 1 matrix."""
+        return self.rows()[0][0]
+
+    def is_zero(self) -> bool:
+        """Whether every entry is identically zero."""
+        return self.support()[0].size == 0
+
+    def frobenius_squared(self) -> Any:
+        """The sum of the squares of the entries."""
+        return sum(self.row_dots(self).entries(), self.arithmetic.zero)
+
+
+@dataclass(frozen=True)
+class GeneralSolution:
+    """All solutions of a linear system: ``particular + null_space @ anything``.
+
+    ``particular`` is None where there is no solution. Free variables are zero in it.
+    """
+
+    particular: Any
+    null_space: Any

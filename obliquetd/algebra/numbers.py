@@ -1,0 +1,289 @@
+"""One number at a time: reading it in, naming its kind, writing it out.
+
+A number read by :func:`parse_number` is one of three things, and stays it:
+
+========  =======================================================  =================
+kind      what came in                                             what is kept
+========  =======================================================  =================
+exact     int, Fraction, Decimal, sympy Rational, ``"9/10"``        an element of QQ
+symbolic  anything with a sympy symbol in it, ``"gamma*p"``         a sympy expression
+float     a Python or numpy float                                  a Python float
+========  =======================================================  =================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import sympy as sp
+from sympy import QQ
+
+from obliquetd.algebra.expressions import parse_expression
+from obliquetd.errors import NumberError
+
+__all__ = [
+    "Kind",
+    "exact_distribution",
+    "exactify",
+    "join_kinds",
+    "kind_of",
+    "number_text",
+    "parse_number",
+    "public_number",
+    "serial_number",
+    "simplest_fraction",
+]
+
+Kind = Literal["exact", "symbolic", "float"]
+QQ_TYPE = QQ.dtype
+ONE, ZERO = QQ(1), QQ(0)
+
+LONGEST_SHOWN = 40
+"""Digits of a numerator or denominator beyond which people get a decimal instead."""
+
+
+def parse_number(value: Any, where: str = "a number") -> Any:
+    """Read one number; ``where`` goes into the error.
+
+    Raises
+    ------
+    NumberError
+        For NaN, infinities, ``"1/0"``, text that is no formula, irrational constants.
+
+    Examples
+    --------
+    >>> parse_number("0.1"), parse_number(0.1)
+    (1/10, 0.1)
+    """
+    if type(value) is QQ_TYPE:
+        return value
+    if isinstance(value, bool | np.bool_):
+        raise NumberError(f"{where} is {value!r}, a truth value; expected a number")
+    if isinstance(value, int | np.integer):
+        return QQ(int(value))
+    if isinstance(value, Fraction):
+        return QQ(value.numerator, value.denominator)
+    if isinstance(value, float | np.floating):
+        if not math.isfinite(value):
+            raise NumberError(f"{where} is {float(value)}; expected a finite number")
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return _from_expression(parse_expression(value), where)
+        except NumberError as error:
+            raise NumberError(f"{where}: {error}") from None
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise NumberError(f"{where} is {value}; expected a finite number")
+        return parse_number(Fraction(value), where)
+    if isinstance(value, sp.Expr):
+        return _from_expression(value, where)
+    if hasattr(value, "p") and hasattr(value, "q"):  # a FLINT or gmpy rational
+        return QQ(int(value.p), int(value.q))
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return parse_number(value.item(), where)
+    raise NumberError(
+        f"{where} is {value!r} of type {type(value).__name__}; expected an int, Fraction, "
+        "float, sympy expression, or text such as '9/10'"
+    )
+
+
+def _from_expression(expr: sp.Expr, where: str) -> Any:
+    if isinstance(expr, sp.Rational):
+        return QQ(int(expr.p), int(expr.q))
+    if isinstance(expr, sp.Float):
+        return parse_number(float(expr), where)
+    if expr.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
+        raise NumberError(f"{where} is {expr}; expected a finite number")
+    if expr.free_symbols:
+        if expr.has(sp.Float):
+            raise NumberError(
+                f"{where} is {expr}, a symbol and a float in one formula; write the float as a "
+                "fraction, as in Rational(9, 10) or '9/10'"
+            )
+        if not expr.is_rational_function(*expr.free_symbols) or not _rational_constants(expr):
+            raise NumberError(
+                f"{where} is {expr}; expected a quotient of polynomials with rational "
+                "coefficients. Give the irrational part a symbol of its own"
+            )
+        return expr
+    rational = sp.nsimplify(expr) if expr.is_rational else None
+    if isinstance(rational, sp.Rational):
+        return QQ(int(rational.p), int(rational.q))
+    raise NumberError(
+        f"{where} is {expr}, which is not rational; use a float, or a symbol to be "
+        "substituted later"
+    )
+
+
+def _rational_constants(expr: sp.Expr) -> bool:
+    return all(isinstance(a, sp.Rational | sp.Symbol) for a in expr.atoms()) and all(
+        isinstance(p.exp, sp.Integer) for p in expr.atoms(sp.Pow)
+    )
+
+
+def kind_of(value: Any) -> Kind:
+    """The kind of a number that :func:`parse_number` returned."""
+    if isinstance(value, float):
+        return "float"
+    return "symbolic" if isinstance(value, sp.Basic) else "exact"
+
+
+def join_kinds(kinds: Iterable[Kind]) -> set[Kind]:
+    """The distinct kinds present, exact left out where another is there."""
+    found = set(kinds)
+    if len(found) > 1:
+        found.discard("exact")
+    return found or {"exact"}
+
+
+def simplest_fraction(value: float, slack: int = 0) -> Fraction:
+    """The fraction of smallest denominator that rounds to ``value``.
+
+    With ``slack``, to within that many units in the last place of it.
+
+    The reals that round to a double form an interval around it; the first node
+    of the Stern-Brocot tree inside the interval is the fraction meant by nearly
+    everyone who typed a decimal or divided by three.
+
+    Examples
+    --------
+    >>> simplest_fraction(0.9), simplest_fraction(1 / 3), simplest_fraction(-0.1)
+    (Fraction(9, 10), Fraction(1, 3), Fraction(-1, 10))
+    """
+    if value < 0:
+        return -simplest_fraction(-value, slack)
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return exact
+    low = (exact + Fraction(math.nextafter(value, -math.inf))) / 2
+    high = (exact + Fraction(math.nextafter(value, math.inf))) / 2
+    # Ties go to the even mantissa, so the end points belong to the interval only then.
+    closed = float(low) == value and float(high) == value
+    if slack:
+        unit = Fraction(math.ulp(value))
+        low, high = max(low - slack * unit, low / 2), high + slack * unit
+    return _simplest_between(low, high, closed)
+
+
+def _simplest_between(low: Fraction, high: Fraction, closed: bool) -> Fraction:
+    """Continued-fraction descent to the simplest fraction in (low, high) or [low, high]."""
+    whole = math.floor(low)
+    if low == whole and closed:
+        return Fraction(whole)
+    if whole + 1 < high or (closed and whole + 1 == high):
+        return Fraction(whole + 1)
+    rest_low, rest_high = low - whole, high - whole
+    if rest_low == 0:  # open at an integer: 1/k for the smallest k with 1/k < rest_high
+        return whole + Fraction(1, math.floor(1 / rest_high) + 1)
+    return whole + 1 / _simplest_between(1 / rest_high, 1 / rest_low, closed)
+
+
+def exactify(value: Any) -> Any:
+    """A float becomes the simplest fraction that rounds to it; others stay."""
+    if isinstance(value, float):
+        fraction = simplest_fraction(value)
+        return QQ(fraction.numerator, fraction.denominator)
+    return value
+
+
+def exact_distribution(values: Sequence[Any]) -> list[Any]:
+    """The fractions that the floats of one distribution stand for.
+
+    Each float becomes the simplest fraction that rounds to it. Where these do not
+    sum to one, the floats were computed with rounding (``(1 - 1/3) / 2`` is one unit
+    off a third), and the simplest fractions within 1, 2, 4 or 8 units in the last
+    place are taken, at the first width where the sum is one. Otherwise the first
+    reading stands, for the caller to refuse.
+
+    Examples
+    --------
+    >>> exact_distribution([1 / 3, (1 - 1 / 3) / 2, 1 / 3])
+    [1/3, 1/3, 1/3]
+    """
+    strict = [exactify(v) for v in values]
+    if any(isinstance(v, sp.Basic) for v in values) or sum(strict, ZERO) == 1:
+        return strict
+    for slack in (1, 2, 4, 8):
+        fractions = [simplest_fraction(v, slack) if isinstance(v, float) else v for v in values]
+        wide = [parse_number(f) for f in fractions]
+        if sum(wide, ZERO) == 1:
+            return wide
+    return strict
+
+
+def public_number(value: Any) -> Any:
+    """What the user gets: a sympy Rational, a sympy expression, or a float."""
+    if type(value) is QQ_TYPE:
+        return QQ.to_sympy(value)
+    return float(value) if isinstance(value, np.floating) else value
+
+
+def serial_number(value: Any) -> str | float:
+    """What a JSON file gets: exact text for exact numbers, of any length; a float as it is."""
+    if isinstance(value, float | np.floating):
+        return float(value)
+    value = value if isinstance(value, sp.Basic) else public_number(value)
+    if isinstance(value, sp.Rational):
+        p, q = _digits(int(value.p)), _digits(int(value.q))
+        return p if q == "1" else f"{p}/{q}"
+    return str(value)
+
+
+def _digits(integer: int) -> str:
+    """Decimal digits of an integer of any length (CPython's ``str`` stops at 4300)."""
+    if integer.bit_length() < 14_000:
+        return str(integer)
+    import flint
+
+    return str(flint.fmpz(integer))
+
+
+def number_text(value: Any, digits: int = 6) -> str:
+    """What a person reads: short, and never an exception.
+
+    A rational with a numerator or denominator over 40 digits is shown as a
+    decimal with the number of digits of its exact form.
+
+    Examples
+    --------
+    >>> number_text(sp.Rational(-1, 3)), number_text(0.1), number_text(sp.sqrt(82) / 2)
+    ('-1/3', '0.1', 'sqrt(82)/2')
+    >>> number_text(sp.Integer(2) ** 20000 / (sp.Integer(2) ** 20000 + sp.Integer(3) ** 12618))
+    '0.657856 (exact, 6021 digits)'
+    """
+    value = public_number(value)
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    if isinstance(value, sp.Rational):
+        longest = max(abs(int(value.p)), int(value.q))
+        if longest < 10**LONGEST_SHOWN:
+            return str(value)
+        size = int(longest.bit_length() * math.log10(2)) + 1
+        if 10 ** (size - 1) > longest:
+            size -= 1
+        return (
+            f"{_decimal_text(Fraction(int(value.p), int(value.q)), digits)} (exact, {size} digits)"
+        )
+    if any(max(abs(int(a.p)), int(a.q)) >= 10**LONGEST_SHOWN for a in value.atoms(sp.Rational)):
+        return (
+            f"{sp.N(value, digits)} (exact form is long)"
+            if not value.free_symbols
+            else f"formula in {', '.join(sorted(map(str, value.free_symbols)))} with long coefficients"
+        )
+    return str(value)
+
+
+def _decimal_text(value: Fraction, digits: int) -> str:
+    try:
+        approximate = float(value)
+    except OverflowError:
+        approximate = math.inf
+    if approximate and math.isfinite(approximate):
+        return f"{approximate:.{digits}g}"
+    return str(sp.N(sp.Rational(value.numerator, value.denominator), digits))

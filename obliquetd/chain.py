@@ -1,0 +1,178 @@
+"""The Markov chain that a policy makes of an MDP: classes, periods, stationary distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+
+from obliquetd.algebra import Matrix, stationary
+from obliquetd.errors import StationaryError
+
+__all__ = ["ChainClass", "MarkovChain", "discount_free_classes"]
+
+
+@dataclass(frozen=True)
+class ChainClass:
+    """A communicating class.
+
+    Attributes
+    ----------
+    states : tuple of hashable
+    closed : bool
+        Whether the chain cannot leave it (a recurrent class).
+    period : int
+        The greatest common divisor of the lengths of its cycles; 0 where it has none.
+    """
+
+    states: tuple[Hashable, ...]
+    closed: bool
+    period: int
+
+
+class MarkovChain:
+    """A finite Markov chain over labelled states.
+
+    A transition whose probability is a formula counts as possible unless it is
+    identically zero.
+
+    Parameters
+    ----------
+    P : Matrix of shape (n, n)
+        A stochastic matrix in any arithmetic.
+    labels : sequence of n hashable
+    """
+
+    def __init__(self, P: Matrix, labels: Sequence[Hashable]) -> None:
+        self.P, self.labels = P, tuple(labels)
+
+    @cached_property
+    def _graph(self) -> nx.DiGraph[int]:
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(self.labels)))
+        i, j = self.P.support()
+        graph.add_edges_from(zip(i.tolist(), j.tolist(), strict=True))
+        return graph
+
+    @cached_property
+    def components(self) -> list[tuple[list[int], bool]]:
+        """Sorted members and closedness of each class, in the order of the states."""
+        graph = self._graph
+        found = []
+        for component in nx.strongly_connected_components(graph):
+            closed = all(v in component for u in component for v in graph.successors(u))
+            found.append((sorted(component), closed))
+        return sorted(found)
+
+    @cached_property
+    def classes(self) -> tuple[ChainClass, ...]:
+        """Every communicating class, in the order of the states."""
+        return tuple(
+            ChainClass(tuple(self.labels[i] for i in members), closed, self._period(members))
+            for members, closed in self.components
+        )
+
+    @property
+    def recurrent(self) -> tuple[ChainClass, ...]:
+        """The closed classes."""
+        return tuple(c for c in self.classes if c.closed)
+
+    @property
+    def transient(self) -> tuple[Hashable, ...]:
+        """The states outside every closed class."""
+        return tuple(s for c in self.classes if not c.closed for s in c.states)
+
+    def _period(self, members: list[int]) -> int:
+        """gcd of level(u) + 1 - level(v) over the edges inside, by breadth-first levels."""
+        inside = set(members)
+        level = {members[0]: 0}
+        queue = [members[0]]
+        for u in queue:
+            for v in self._graph.successors(u):
+                if v in inside and v not in level:
+                    level[v] = level[u] + 1
+                    queue.append(v)
+        return math.gcd(
+            *(
+                level[u] + 1 - level[v]
+                for u in members
+                for v in self._graph.successors(u)
+                if v in inside
+            )
+        )
+
+    @property
+    def stationary_by_class(self) -> tuple[Any, ...]:
+        """One stationary distribution for each closed class, zero elsewhere: public vectors."""
+        return tuple(d.public_vector() for d in self.distributions)
+
+    @cached_property
+    def distributions(self) -> tuple[Matrix, ...]:
+        """:attr:`stationary_by_class` in the package's own arithmetic, shape (n, 1)."""
+        out = []
+        for members, closed in self.components:
+            if closed:
+                inside = stationary(self.P.submatrix(members, members))
+                weights: list[Any] = [self.P.arithmetic.zero] * len(self.labels)
+                for i, w in zip(members, inside.entries(), strict=True):
+                    weights[i] = w
+                full = self.P.arithmetic.column(weights)
+                full.report = inside.report
+                out.append(full)
+        return tuple(out)
+
+    @property
+    def stationary(self) -> Matrix:
+        """The stationary distribution, where it is unique.
+
+        Raises
+        ------
+        StationaryError
+            Where the chain has several closed classes; lists them.
+        """
+        if len(self.recurrent) > 1:
+            classes = [c.states for c in self.recurrent]
+            shown = "; ".join(
+                str(list(c[:8]))[:-1] + (", ...]" if len(c) > 8 else "]") for c in classes[:6]
+            )
+            raise StationaryError(
+                f"the behaviour chain has {len(classes)} recurrent classes, {shown}"
+                f"{' ...' if len(classes) > 6 else ''}; each has a stationary distribution and "
+                "none is unique. Pass xi= (a weight for each state), one of problem.chain."
+                "stationary_by_class, or close the episodes with mdp.with_restarts(start)",
+                classes,
+            )
+        return self.distributions[0]
+
+
+def discount_free_classes(
+    P_gamma: Matrix, leak: Sequence[Any], tolerance: float
+) -> list[list[int]]:
+    """The closed sets of states on which no discount is ever applied.
+
+    Parameters
+    ----------
+    P_gamma : Matrix of shape (n, n)
+        P_pi with each transition times its discount.
+    leak : sequence of n native scalars
+        1 minus the row sums of ``P_gamma``.
+    tolerance : float
+        What counts as no leak, for floats.
+
+    Returns
+    -------
+    list of sorted lists of state indices
+        L_pi = I - P_gamma is singular exactly where this is not empty.
+    """
+
+    def tight(x: Any) -> bool:
+        return abs(x) <= tolerance if isinstance(x, float) else not x
+
+    if not any(tight(x) for x in leak):
+        return []
+    chain = MarkovChain(P_gamma, range(P_gamma.shape[0]))
+    return [m for m, closed in chain.components if closed and all(tight(leak[i]) for i in m)]

@@ -1,0 +1,122 @@
+"""Checks at the door of a problem: policies, coverage, discount, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra import number_text, parse_matrix, parse_number
+from obliquetd.errors import (
+    CoverageError,
+    DiscountError,
+    InputError,
+    LabelError,
+    ProbabilityError,
+)
+from obliquetd.mdp import MDP, Policy
+
+__all__ = ["check_coverage", "check_policy", "parse_discount", "parse_weights"]
+
+
+def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
+    """A policy that speaks of every state that offers actions, and of no others.
+
+    Raises
+    ------
+    LabelError
+        A state or action that the MDP does not have, or a state that is missing.
+    """
+    if not isinstance(policy, Policy):
+        if not isinstance(policy, Mapping):
+            raise InputError(
+                f"{role} is {policy!r}; expected a Policy, as in Policy.uniform(mdp) or "
+                "Policy({state: {action: probability}})"
+            )
+        policy = Policy(policy)
+    checked: Policy = policy
+    for state in checked:
+        mdp.require_state(state)
+        for action, p in checked.parsed(state).items():
+            if action not in mdp.offered[state] and (p != 0 or action not in mdp.actions):
+                raise LabelError(
+                    f"the {role} policy takes action {action!r} in state {state!r}, which offers "
+                    f"{list(mdp.offered[state])}"
+                )
+    for state, offered in mdp.offered.items():
+        if offered and state not in checked:
+            raise LabelError(
+                f"the {role} policy says nothing of state {state!r}, which offers {list(offered)}"
+            )
+    return checked
+
+
+def check_coverage(target: Policy, behavior: Policy, mdp: MDP) -> None:
+    """mu(a|s) > 0 wherever pi(a|s) > 0.
+
+    Raises
+    ------
+    CoverageError
+        Names the first uncovered state and action; all are in its ``pairs``.
+    """
+    if target is behavior:
+        return
+    pairs = [
+        (s, a)
+        for s, offered in mdp.offered.items()
+        for a in offered
+        if target.parsed(s).get(a, 0) != 0 and behavior.parsed(s).get(a, 0) == 0
+    ]
+    if pairs:
+        s, a = pairs[0]
+        more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
+        raise CoverageError(
+            f"the target policy takes action {a!r} in state {s!r} with probability "
+            f"{number_text(target.parsed(s)[a])} but the behaviour policy never does{more}; the "
+            "importance ratio is undefined. Give the behaviour policy a positive probability "
+            "there, as in behavior.mix(target, '1/10')",
+            pairs,
+        )
+
+
+def parse_discount(value: Any) -> Any:
+    """The discount as a parsed number in [0, 1], or a formula."""
+    gamma = parse_number(value, "the discount")
+    if not isinstance(gamma, sp.Basic) and not 0 <= gamma <= 1:
+        raise DiscountError(f"the discount is {number_text(gamma)}; expected a number in [0, 1]")
+    return gamma
+
+
+def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
+    """State weights in the order of the states: nonnegative, not all zero.
+
+    Raises
+    ------
+    LabelError, InputError, ProbabilityError
+    """
+    if xi is None:
+        return None
+    if isinstance(xi, Mapping):
+        for s in xi:
+            mdp.require_state(s)
+        missing = [s for s in mdp.states if s not in xi]
+        if missing:
+            raise LabelError(f"xi has no weight for state {missing[0]!r}; every state needs one")
+        xi = [xi[s] for s in mdp.states]
+    rows = parse_matrix(xi, "xi")
+    if len(rows) == 1 and len(rows[0]) == len(mdp.states):
+        rows = [[x] for x in rows[0]]
+    if len(rows) != len(mdp.states) or any(len(row) != 1 for row in rows):
+        raise InputError(f"xi has {len(rows)} weights for {len(mdp.states)} states")
+    weights = [row[0] for row in rows]
+    for s, w in zip(mdp.states, weights, strict=True):
+        if not isinstance(w, sp.Basic) and w < 0:
+            raise ProbabilityError(
+                f"xi gives state {s!r} the weight {number_text(w)}; expected 0 or more",
+                state=s,
+                total=w,
+            )
+    if all(w == 0 for w in weights):
+        raise ProbabilityError("every weight in xi is zero; expected at least one above", total=0)
+    return weights

@@ -1,0 +1,161 @@
+"""The paper's Table I for any problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from obliquetd.algebra import number_text
+from obliquetd.errors import MathematicalError
+from obliquetd.fixed_point import FixedPoint
+from obliquetd.problem import METHODS, PolicyEvaluation
+
+__all__ = ["COLUMNS", "Comparison", "ComparisonRow", "compare"]
+
+COLUMNS: dict[str, str] = {
+    "criterion": "||Lambda'X - C||_F^2",
+    "distance": "||X - X*||_F",
+    "angle": "angle(X, X*)",
+    "rmse": "RMSE",
+    "rmspbe": "RMSPBE",
+    "worst_case": "worst case",
+}
+"""What is compared, with the heading of each column; each is an attribute of a FixedPoint."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonRow:
+    """One method's line: quantities that exist, and why the others do not.
+
+    Attributes
+    ----------
+    name : str
+    quantities : dict of str to number
+        Keyed like :data:`COLUMNS`.
+    theta, X : object or None
+    problems : dict of str to str
+        The message of the error for each quantity that does not exist.
+    undetermined : tuple
+        States whose value the fixed point leaves open.
+    """
+
+    name: str
+    quantities: dict[str, Any]
+    theta: Any = None
+    X: Any = None
+    problems: dict[str, str] = field(default_factory=dict)
+    undetermined: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Rows of :func:`compare`; index it by method name.
+
+    Attributes
+    ----------
+    rows : tuple of ComparisonRow
+    """
+
+    rows: tuple[ComparisonRow, ...]
+
+    def __getitem__(self, name: str) -> ComparisonRow:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    def __iter__(self) -> Any:
+        return iter(self.rows)
+
+    def cells(self) -> list[list[str]]:
+        """The table as text, a heading first."""
+        shown = [key for key in COLUMNS if any(key in r.quantities for r in self.rows)]
+        out = [["method", *(COLUMNS[key] for key in shown)]]
+        for row in self.rows:
+            out.append(
+                [
+                    row.name,
+                    *(_cell(row.quantities[k]) if k in row.quantities else "-" for k in shown),
+                ]
+            )
+        return out
+
+    def __str__(self) -> str:
+        table = self.cells()
+        widths = [max(len(row[j]) for row in table) for j in range(len(table[0]))]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(w) if j == 0 else cell.rjust(w)
+                for j, (cell, w) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        )
+
+
+def _cell(value: Any) -> str:
+    """Exact where it is short, with a decimal beside a root; a decimal alone where it is long."""
+    text = number_text(value)
+    if isinstance(value, float) or getattr(value, "is_Rational", False):
+        return text
+    if getattr(value, "free_symbols", True):
+        return text
+    decimal = number_text(float(value))
+    return f"{text} = {decimal}" if len(text) <= 14 else decimal
+
+
+def compare(
+    problem: PolicyEvaluation,
+    methods: Sequence[str] = METHODS,
+    *,
+    quantities: Sequence[str] = tuple(COLUMNS),
+) -> Comparison:
+    """The paper's Table I for any problem: one row a method.
+
+    A quantity that does not exist for a method (a singular system, an undefined
+    omega) is left out of its row, with the reason in ``row.problems``.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    methods : sequence of str
+        Names that ``problem.fixed_point`` knows.
+    quantities : sequence of str
+        Keys of :data:`COLUMNS`.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> table = compare(two_state(), ["setd", "etd", "td"])
+    >>> table["setd"].quantities["criterion"], table["etd"].quantities["distance"]
+    (1/4, 9/2)
+    >>> print(compare(two_state(), ["setd", "td"], quantities=["criterion", "distance"]))
+    method  ||Lambda'X - C||_F^2          ||X - X*||_F
+    setd                     1/4  sqrt(82)/2 = 4.52769
+    td                   729/100                  27/2
+    """
+    return Comparison(tuple(_row(problem, m, quantities) for m in methods))
+
+
+def _row(problem: PolicyEvaluation, method: str, wanted: Sequence[str]) -> ComparisonRow:
+    problems: dict[str, str] = {}
+
+    def attempt(key: str, function: Callable[[], Any]) -> Any:
+        try:
+            return function()
+        except MathematicalError as error:
+            problems[key] = str(error)
+            return None
+
+    point: FixedPoint | None = attempt("fixed point", lambda: problem.fixed_point(method))
+    if point is None:
+        return ComparisonRow(method, {}, problems=problems)
+    found = {key: attempt(key, lambda key=key: getattr(point, key)) for key in wanted}  # type: ignore[misc]
+    return ComparisonRow(
+        method,
+        {key: value for key, value in found.items() if value is not None},
+        point.theta,
+        point.X,
+        problems,
+        point.undetermined,
+    )

@@ -1,0 +1,200 @@
+"""Every exception and warning that the package raises on purpose.
+
+Two families, one root. :class:`InputError` says that what came in cannot be
+right; :class:`MathematicalError` says that the input is fine and the quantity
+that was asked for does not exist, or is not unique. Each message names the
+culprit, its value, what was expected and the way out; the structured facts
+(labels, null vectors, partial answers) are attributes, so that nothing already
+computed is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = [
+    "CoverageError",
+    "DiscountError",
+    "FeatureError",
+    "InputError",
+    "KindError",
+    "LabelError",
+    "MathematicalError",
+    "ModelFileError",
+    "NoSolutionError",
+    "NotUniqueError",
+    "NumberError",
+    "ObliqueTDError",
+    "PrecisionWarning",
+    "ProbabilityError",
+    "SignUndecidedError",
+    "SingularError",
+    "SizeError",
+    "StationaryError",
+    "UndefinedError",
+    "UndiscountedError",
+]
+
+
+class ObliqueTDError(Exception):
+    """Root of every error that obliquetd raises on purpose."""
+
+
+class InputError(ObliqueTDError, ValueError):
+    """What came in cannot be right."""
+
+
+class NumberError(InputError):
+    """Not a number the package can use: NaN, infinite, ``"1/0"``, a stray word."""
+
+
+class KindError(InputError):
+    """Exact, symbolic and floating numbers were mixed without saying how."""
+
+
+class ProbabilityError(InputError):
+    """Probabilities that are negative, above one, or do not sum to one.
+
+    Attributes
+    ----------
+    total : object
+        The sum that was found, or the offending probability.
+    state, action : hashable or None
+        Where it was found.
+    """
+
+    def __init__(
+        self, message: str, *, state: Any = None, action: Any = None, total: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.state, self.action, self.total = state, action, total
+
+
+class LabelError(InputError, KeyError):
+    """A state or action that the MDP does not have, or one that is missing."""
+
+    def __str__(self) -> str:
+        # KeyError shows repr(args[0]); a sentence should be shown as a sentence.
+        return str(self.args[0])
+
+
+class FeatureError(InputError):
+    """Feature rows that are missing, ragged, or of the wrong number."""
+
+
+class DiscountError(InputError):
+    """A discount outside [0, 1]."""
+
+
+class CoverageError(InputError):
+    """The target takes an action that the behaviour policy never takes.
+
+    Attributes
+    ----------
+    pairs : tuple of (state, action)
+        Every uncovered pair.
+    """
+
+    def __init__(self, message: str, pairs: Sequence[tuple[Any, Any]]) -> None:
+        super().__init__(message)
+        self.pairs = tuple(pairs)
+
+
+class SizeError(InputError):
+    """The problem is too large for the arithmetic that was asked for."""
+
+
+class ModelFileError(InputError):
+    """A model file that cannot be read; the message gives the path inside it."""
+
+
+class MathematicalError(ObliqueTDError, ArithmeticError):
+    """The input is fine, but the quantity does not exist or is not unique."""
+
+
+class StationaryError(MathematicalError):
+    """The chain has several recurrent classes, so no unique stationary distribution.
+
+    Attributes
+    ----------
+    classes : tuple of tuple
+        The state labels of each closed class.
+    """
+
+    def __init__(self, message: str, classes: Sequence[Sequence[Any]]) -> None:
+        super().__init__(message)
+        self.classes = tuple(tuple(c) for c in classes)
+
+
+class UndiscountedError(MathematicalError):
+    """Discount 1 on a closed class that never terminates: the return is infinite.
+
+    Attributes
+    ----------
+    classes : tuple of tuple
+        The closed classes without a way out.
+    values : dict
+        The values of the states that never enter such a class; they are finite.
+    """
+
+    def __init__(
+        self, message: str, classes: Sequence[Sequence[Any]], values: Mapping[Any, Any]
+    ) -> None:
+        super().__init__(message)
+        self.classes = tuple(tuple(c) for c in classes)
+        self.values = dict(values)
+
+
+class SingularError(MathematicalError):
+    """A matrix that has to be invertible is not.
+
+    Attributes
+    ----------
+    null_vector : object or None
+        A vector that the matrix sends to zero, in the public number kind.
+    """
+
+    def __init__(self, message: str, null_vector: Any = None) -> None:
+        super().__init__(message)
+        self.null_vector = null_vector
+
+
+class NotUniqueError(SingularError):
+    """The equation has more than one solution, and the values differ."""
+
+
+class NoSolutionError(SingularError):
+    """The equation has no solution at all."""
+
+
+class UndefinedError(MathematicalError):
+    """A formula divides by zero at the named states.
+
+    Attributes
+    ----------
+    states : tuple
+        The labels of those states.
+    """
+
+    def __init__(self, message: str, states: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.states = tuple(states)
+
+
+class SignUndecidedError(MathematicalError):
+    """A sign depends on the value of a symbol, so the question has no one answer.
+
+    Attributes
+    ----------
+    expression : object
+        The expression whose sign decides.
+    """
+
+    def __init__(self, message: str, expression: Any = None) -> None:
+        super().__init__(message)
+        self.expression = expression
+
+
+class PrecisionWarning(UserWarning):
+    """A floating-point solve kept few correct digits; the message says how many."""

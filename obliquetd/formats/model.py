@@ -1,0 +1,254 @@
+"""JSON model files: an MDP, policies, features, discount and weights in one document.
+
+A model is an object with these fields; all but ``transitions`` are optional:
+
+===============  ==========================================================================
+transitions      list of ``[state, action, next_state, probability, reward(, discount)]``,
+                 or of objects with those names
+states, actions  an order of labels; the default is that of first appearance
+terminal         states whose rewardless self-loops are to be taken out
+discount         number or formula; ``gamma`` is another name for it; the default is 1
+target           ``{state: {action: probability}}``, ``{state: action}``, a list of
+                 ``[state, action, probability]``, or ``"uniform"``; ``policy`` is
+                 another name for it; the default is ``"uniform"``
+behavior         in the same forms; the default is the target
+features         ``{state: vector}``, or a list of rows; the default is tabular
+xi               ``{state: weight}``, or a list of weights
+arithmetic       ``"exact"``, ``"symbolic"`` or ``"float"``; the default is inferred
+title            any text
+===============  ==========================================================================
+
+Numbers are JSON numbers or text such as ``"9/10"`` or ``"gamma*p"``; text keeps them
+exact. Where a state is not text, write policies and features as lists, or use the
+text of the label as the key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from obliquetd.algebra import serial_number
+from obliquetd.errors import InputError, ModelFileError
+from obliquetd.features import feature_rows
+from obliquetd.mdp import MDP, Policy
+from obliquetd.mdp.imports import check_json_labels, label_from_json
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model"]
+
+FIELDS = frozenset(
+    ["transitions", "states", "actions", "terminal", "discount", "gamma", "target", "policy", "behavior", "features", "xi", "arithmetic", "title"]
+)
+ROW = ("state", "action", "next_state", "probability", "reward", "discount")
+LARGEST_FILE = 50_000_000
+
+
+def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str or Path
+    **overrides
+        Fields that replace those of the file, such as ``arithmetic="float"``.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is missing, empty, no JSON, or not of the form above.
+    ObliqueTDError
+        Where the model in it is not right; as for :class:`PolicyEvaluation`.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise ModelFileError(f"{file} has over {LARGEST_FILE:,} bytes")
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelFileError(f"cannot read {file}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"{file} is not UTF-8 text (byte {error.start})") from None
+    if not text.strip():
+        raise ModelFileError(f"{file} is empty; expected a JSON object with 'transitions'")
+    try:
+        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ModelFileError(
+            f"{file} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise ModelFileError(f"{file} is nested too deeply") from None
+    except ValueError as error:
+        raise ModelFileError(f"{file}: {error}") from None
+    return model_from_dict(data, **overrides)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
+        raise ModelFileError(f"the key {twice!r} occurs twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ModelFileError(f"{name} is not a number of strict JSON; expected a finite number")
+
+
+def model_from_dict(data: Any, **overrides: Any) -> PolicyEvaluation:
+    """The problem that a parsed model describes.
+
+    Raises
+    ------
+    ModelFileError
+        Where the data is not of the form in the module's preface; gives the field.
+    """
+    if not isinstance(data, Mapping):
+        raise ModelFileError(f"a model is a JSON object; got {type(data).__name__}")
+    unknown = sorted(set(data) - FIELDS)
+    if unknown:
+        raise ModelFileError(f"unknown field {unknown[0]!r}; the fields are {sorted(FIELDS)}")
+    data = {**data, **overrides}
+    for name, alias in (("discount", "gamma"), ("target", "policy")):
+        if alias in data:
+            if name in data:
+                raise ModelFileError(f"{name!r} and {alias!r} are two names for one field")
+            data[name] = data.pop(alias)
+    if "transitions" not in data:
+        raise ModelFileError("the model has no 'transitions'")
+    mdp = MDP.from_transitions(
+        [_row(row, f"transitions[{i}]") for i, row in enumerate(_list(data, "transitions"))],
+        states=_labels(data, "states"),
+        actions=_labels(data, "actions"),
+        terminal=_labels(data, "terminal") or (),
+    )
+    behavior = data.get("behavior")
+    return PolicyEvaluation(
+        mdp,
+        target=_policy(data.get("target", "uniform"), mdp, "target"),
+        behavior=None if behavior is None else _policy(behavior, mdp, "behavior"),
+        features=_by_state(data.get("features"), mdp, "features"),
+        discount=data.get("discount", 1),
+        xi=_by_state(data.get("xi"), mdp, "xi"),
+        arithmetic=data.get("arithmetic"),
+    )
+
+
+def _list(data: Mapping[str, Any], name: str) -> list[Any]:
+    if not isinstance(data[name], list):
+        raise ModelFileError(f"{name} is {_brief(data[name])}; expected a list")
+    return list(data[name])
+
+
+def _labels(data: Mapping[str, Any], name: str) -> list[Any] | None:
+    if data.get(name) is None:
+        return None
+    labels = [label_from_json(x) for x in _list(data, name)]
+    for i, label in enumerate(labels):
+        if isinstance(label, dict):
+            raise ModelFileError(f"{name}[{i}] is an object; expected text or a number")
+    return labels
+
+
+def _row(row: Any, where: str) -> tuple[Any, ...]:
+    if isinstance(row, Mapping):
+        unknown = set(row) - set(ROW)
+        missing = set(ROW[:5]) - set(row)
+        if unknown or missing:
+            wrong = f"unknown {min(unknown)!r}" if unknown else f"no {min(missing)!r}"
+            raise ModelFileError(f"{where} has {wrong}; expected the names {ROW}")
+        row = [row[k] for k in ROW if k in row]
+    if not isinstance(row, list) or len(row) not in (5, 6):
+        raise ModelFileError(
+            f"{where} is {_brief(row)}; expected [state, action, next_state, probability, reward] "
+            "or the same with a discount"
+        )
+    if any(isinstance(x, dict) for x in row) or any(isinstance(x, list) for x in row[3:]):
+        raise ModelFileError(f"{where} is {_brief(row)}; expected labels and numbers")
+    return (*map(label_from_json, row[:3]), *row[3:])
+
+
+def _policy(given: Any, mdp: MDP, where: str) -> Policy:
+    if given == "uniform":
+        return Policy.uniform(mdp)
+    rows: dict[Any, dict[Any, Any]] = {}
+    if isinstance(given, list):
+        for i, entry in enumerate(given):
+            if not isinstance(entry, list) or len(entry) != 3:
+                raise ModelFileError(
+                    f"{where}[{i}] is {_brief(entry)}; expected [state, action, probability]"
+                )
+            s, a = label_from_json(entry[0]), label_from_json(entry[1])
+            if a in rows.setdefault(s, {}):
+                raise ModelFileError(f"{where}[{i}] repeats state {s!r} and action {a!r}")
+            rows[s][a] = entry[2]
+    elif isinstance(given, Mapping):
+        for state, row in _restored(given, mdp.states).items():
+            choice = row if isinstance(row, Mapping) else {label_from_json(row): 1}
+            rows[state] = _restored(choice, mdp.actions)
+    else:
+        raise ModelFileError(f"{where} is {_brief(given)}; expected an object, a list or 'uniform'")
+    return Policy(rows)
+
+
+def _restored(table: Mapping[Any, Any], labels: tuple[Any, ...]) -> dict[Any, Any]:
+    """Object keys are text; give back the label that a key is the text of."""
+    by_text = {_key(x): x for x in labels}
+    return {k if k in labels else by_text.get(k, k): v for k, v in table.items()}
+
+
+def _key(label: Any) -> str:
+    return label if isinstance(label, str) else json.dumps(label)
+
+
+def _by_state(given: Any, mdp: MDP, where: str) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return _restored(given, mdp.states)
+    if isinstance(given, list):
+        return given
+    raise ModelFileError(f"{where} is {_brief(given)}; expected an object or a list")
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def model_to_dict(problem: PolicyEvaluation) -> dict[str, Any]:
+    """A JSON-ready model from which the same problem is read back."""
+    mdp = problem.mdp
+    check_json_labels((*mdp.states, *mdp.actions))
+    given = problem._given
+    data: dict[str, Any] = {
+        **mdp.to_dict(),
+        "discount": serial_number(problem._ops.arithmetic.public(problem._ops.discount)),
+        "target": _policy_rows(problem.target),
+    }
+    if problem.behavior is not problem.target:
+        data["behavior"] = _policy_rows(problem.behavior)
+    if given["features"] is not None:
+        rows = feature_rows(given["features"], mdp) or []
+        data["features"] = [[serial_number(x) for x in row] for row in rows]
+    if given["xi"] is not None:
+        data["xi"] = [serial_number(x) for x in problem._ops.xi.public_list()]
+    data["arithmetic"] = problem.arithmetic
+    return data
+
+
+def _policy_rows(policy: Policy) -> list[list[Any]]:
+    return [[s, a, serial_number(p)] for s in policy for a, p in policy[s].items()]
+
+
+def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
+    """Write a model file; exact numbers are written as text and come back exact."""
+    text = json.dumps(model_to_dict(problem), indent=1, allow_nan=False)
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,0 +1,352 @@
+"""Where transition rows come from and go to: arrays, graphs, Gymnasium, JSON labels.
+
+Everything here returns plain rows or tables; :class:`obliquetd.mdp.model.MDP` checks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra import exactify, number_text, parse_number, public_number
+from obliquetd.errors import InputError, LabelError, NumberError, ProbabilityError
+from obliquetd.mdp.table import Column, Table, column, outcome_sum, sums_to_one
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__: list[str] = []
+
+Row = tuple[Any, Any, Any, Any, Any, Any]
+
+
+def shown(labels: Sequence[Any], most: int = 10) -> str:
+    """Labels for an error message."""
+    listed = ", ".join(repr(x) for x in labels[:most])
+    return listed + (f", ... ({len(labels)} in all)" if len(labels) > most else "")
+
+
+def parse_rows(rows: Iterable[Sequence[Any]]) -> list[Row]:
+    """Read and check the form of transition rows."""
+    out: list[Row] = []
+    for number, row in enumerate(rows):
+        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) not in (5, 6):
+            raise InputError(
+                f"transition row {number} is {row!r}; expected (state, action, next_state, "
+                "probability, reward) or the same with a discount at the end"
+            )
+        s, a, t, *numbers = row
+        for label in (s, a, t):
+            try:
+                hash(label)
+            except TypeError:
+                raise LabelError(
+                    f"transition row {number}: the label {label!r} is not hashable; use text, "
+                    "numbers or tuples"
+                ) from None
+        where = f"of the transition {s!r} -> {t!r} under action {a!r}"
+        names = ("the probability", "the reward", "the discount")
+        parsed = [parse_number(x, f"{n} {where}") for n, x in zip(names, numbers, strict=False)]
+        if len(parsed) == 2:
+            parsed.append(parse_number(1))
+        out.append((s, a, t, *parsed))
+    return out
+
+
+def label_order(
+    found: Iterable[Hashable], wanted: Sequence[Hashable] | None, noun: str = "state"
+) -> tuple[Hashable, ...]:
+    """Labels in order of first appearance, or in the order wanted, which must have them all."""
+    seen = tuple(dict.fromkeys(found))
+    if wanted is None:
+        return seen
+    order = tuple(wanted)
+    if len(set(order)) != len(order):
+        twice = next(x for i, x in enumerate(order) if x in order[:i])
+        raise LabelError(f"{noun} {twice!r} is listed twice")
+    known = set(order)
+    for label in seen:
+        if label not in known:
+            raise LabelError(
+                f"a transition names the {noun} {label!r}, which is not among {shown(order)}"
+            )
+    return order
+
+
+def drop_terminal_loops(
+    rows: list[Row], terminal: Iterable[Hashable], states: Sequence[Hashable]
+) -> list[Row]:
+    """Take the rewardless self-loops of declared terminal states out."""
+    ends = set(terminal)
+    for state in ends - set(states):
+        raise LabelError(f"terminal state {state!r} is not a state; the states are {shown(states)}")
+    kept = []
+    for row in rows:
+        if row[0] not in ends:
+            kept.append(row)
+        elif row[2] != row[0] or row[4] != 0:
+            raise InputError(
+                f"state {row[0]!r} is declared terminal but action {row[1]!r} leads to "
+                f"{row[2]!r} with reward {number_text(row[4])}; a terminal state has at most "
+                "self-loops without reward"
+            )
+    return kept
+
+
+def labels_for(n: int, labels: Sequence[Hashable] | None, noun: str) -> tuple[Hashable, ...]:
+    """0, 1, 2, ... or the labels given, which must be n distinct ones."""
+    if labels is None:
+        return tuple(range(n))
+    if len(labels) != n or len(set(labels)) != n:
+        raise InputError(f"{len(set(labels))} distinct labels for {n} {noun}: {shown(labels)}")
+    return tuple(labels)
+
+
+# --- arrays ---------------------------------------------------------------------------
+
+
+def _is_sparse(x: Any) -> bool:
+    return hasattr(x, "tocoo")
+
+
+def _layers(x: Any, name: str) -> list[Any]:
+    """A matrix for each action: sparse ones as they are, dense ones as arrays."""
+    if _is_sparse(x):
+        raise InputError(f"{name} is one sparse matrix; expected a list with one for each action")
+    if isinstance(x, list | tuple) and x and all(_is_sparse(layer) for layer in x):
+        return [layer.tocoo() for layer in x]
+    return list(_array(x, name))
+
+
+def _array(x: Any, name: str) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(x) if isinstance(x, np.ndarray) else np.array(x, dtype=object)
+    except ValueError:
+        raise InputError(f"{name} is ragged: its rows have different lengths") from None
+
+
+def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
+    """The canonical table, the number of states and the number of actions."""
+    layers = _layers(P, "P")
+    if not layers:
+        raise InputError("P has no action; expected shape (A, S, S)")
+    n = layers[0].shape[0] if layers[0].ndim == 2 else -1
+    for a, layer in enumerate(layers):
+        if layer.shape != (n, n):
+            raise InputError(
+                f"P[{a}] has shape {layer.shape}; expected P of shape (A, S, S), or a list of A "
+                "sparse (S, S) matrices"
+            )
+    state, action, nxt, probability = [], [], [], []
+    for a, layer in enumerate(layers):
+        s, t, p = _nonzero(layer, f"P[{a}]")
+        state.append(s)
+        nxt.append(t)
+        probability.append(p)
+        action.append(np.full(len(s), a, dtype=np.intp))
+    at = np.stack([np.concatenate(x) for x in (state, action, nxt)])
+    order = np.lexsort(at[::-1])
+    at, p = at[:, order], _join(probability)[order]
+    size = (n, len(layers))
+    reward = _lookup(R, "R", at, size)
+    if discount is None:
+        own = np.empty(len(p), dtype=object)
+        own.fill(parse_number(1))
+    else:
+        own = _lookup(discount, "discount", at, size)
+    return Table(at[0], at[1], at[2], p, reward, own), n, len(layers)
+
+
+def _join(parts: list[Column]) -> Column:
+    if all(p.dtype == float for p in parts):
+        return np.concatenate(parts)
+    return column([v for p in parts for v in p.tolist()])
+
+
+def _nonzero(layer: Any, name: str) -> tuple[Any, Any, Column]:
+    if _is_sparse(layer):
+        layer.sum_duplicates()
+        values, s, t = layer.data, layer.row, layer.col
+        keep = values != 0
+        values, s, t = values[keep], s[keep], t[keep]
+    else:
+        if layer.dtype == object:
+            layer = _parsed(layer, name)
+        s, t = np.nonzero(layer)
+        values = layer[s, t]
+    return s.astype(np.intp), t.astype(np.intp), _numbers(values, name)
+
+
+def _parsed(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    out = np.empty(array.shape, dtype=object)
+    for place in np.ndindex(*array.shape):
+        out[place] = parse_number(array[place], f"{name}[{', '.join(map(str, place))}]")
+    return out
+
+
+def _numbers(values: npt.NDArray[Any], name: str) -> Column:
+    if np.issubdtype(values.dtype, np.floating):
+        bad = ~np.isfinite(values)
+        if bad.any():
+            raise NumberError(f"{name} holds {values[bad][0]}; expected finite numbers")
+        return values.astype(float)
+    return column([parse_number(v, name) for v in values.tolist()])
+
+
+def _lookup(R: Any, name: str, where: Any, size: tuple[int, int]) -> Column:
+    """R at each transition, for the three shapes in use."""
+    s, a, t = where
+    n, k = size
+    if isinstance(R, list | tuple) and R and all(_is_sparse(layer) for layer in R):
+        if len(R) != k or any(layer.shape != (n, n) for layer in R):
+            raise InputError(
+                f"{name} is a list of {len(R)} sparse matrices; expected {k} of ({n}, {n})"
+            )
+        values = np.zeros(len(s))
+        for action, layer in enumerate(R):
+            mask = a == action
+            values[mask] = np.asarray(layer.tocsr()[s[mask], t[mask]]).ravel()
+        return _numbers(values, name)
+    array = _array(R, name)
+    shapes = {(n,): (s,), (n, k): (s, a), (k, n, n): (a, s, t)}
+    if array.shape not in shapes:
+        raise InputError(
+            f"{name} has shape {array.shape}; expected ({n},), ({n}, {k}) or ({k}, {n}, {n})"
+        )
+    return _numbers(array[shapes[array.shape]], name)
+
+
+# --- graphs ---------------------------------------------------------------------------
+
+
+def rows_from_graph(graph: Any) -> tuple[list[Row], list[Any], list[Any] | None]:
+    """Transition rows, node order and (where stored) action order of a MultiDiGraph."""
+    if not (graph.is_multigraph() and graph.is_directed()):
+        raise InputError(
+            f"the graph is a {type(graph).__name__}; expected a networkx MultiDiGraph, whose "
+            "parallel edges keep the actions apart"
+        )
+    rows = []
+    for u, v, key, data in graph.edges(keys=True, data=True):
+        for needed in ("probability", "reward"):
+            if needed not in data:
+                raise InputError(
+                    f"the edge {u!r} -> {v!r} with key {key!r} has no {needed!r} attribute"
+                )
+        rows.append(
+            (u, data.get("action", key), v, data["probability"], data["reward"],
+             data.get("discount", 1))
+        )  # fmt: skip
+    return rows, list(graph.nodes), graph.graph.get("actions")
+
+
+def graph_from_rows(
+    rows: Iterable[Row], states: Sequence[Any], actions: Sequence[Any]
+) -> nx.MultiDiGraph[Any]:
+    """The graph whose :func:`rows_from_graph` are the rows."""
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph(actions=list(actions))
+    graph.add_nodes_from(states)
+    for s, a, t, p, r, d in rows:
+        numbers = {"probability": p, "reward": r, "discount": d}
+        if graph.has_edge(s, t, a):
+            graph.add_edge(s, t, ("outcome", a, graph.number_of_edges(s, t)), action=a, **numbers)
+        else:
+            graph.add_edge(s, t, a, **numbers)
+    return graph
+
+
+# --- Gymnasium and restarts -----------------------------------------------------------
+
+
+def rows_from_gymnasium(env: Any) -> tuple[list[Row], int, int]:
+    """Rows, number of states and number of actions of a toy-text environment."""
+    bare = getattr(env, "unwrapped", env)
+    table, initial = getattr(bare, "P", None), getattr(bare, "initial_state_distrib", None)
+    if table is None:
+        raise InputError(
+            f"{env!r} has no transition table P; from_gymnasium reads toy-text environments "
+            "such as FrozenLake-v1, CliffWalking-v1 and Taxi-v3"
+        )
+    if initial is None:
+        raise InputError(f"{env!r} has no initial_state_distrib, so episodes cannot restart")
+    start = {s: float(p) for s, p in enumerate(np.asarray(initial, dtype=float).tolist()) if p}
+    rows: list[Row] = []
+    for s, row in table.items():
+        for a, outcomes in row.items():
+            for p, t, r, done in outcomes:
+                where = (int(s), int(a))
+                if done:
+                    rows += [
+                        (*where, u, _times(float(p), q), float(r), 0) for u, q in start.items()
+                    ]
+                else:
+                    rows.append((*where, int(t), float(p), float(r), 1))
+    return rows, len(table), len(next(iter(table.values())))
+
+
+def _times(a: Any, b: Any) -> Any:
+    """A product; two floats are multiplied as the fractions they stand for, rounded once."""
+    if isinstance(a, float) and isinstance(b, float):
+        return float(public_number(exactify(a) * exactify(b)))
+    return public_number(a) * public_number(b)
+
+
+def start_distribution(
+    start: Mapping[Any, Any], states: Sequence[Any], terminal: Sequence[Any]
+) -> dict[Any, Any]:
+    """A checked initial distribution."""
+    parsed = {s: parse_number(p, f"the start probability of {s!r}") for s, p in start.items()}
+    for state in parsed:
+        if state not in states or state in terminal:
+            raise LabelError(
+                f"the start state {state!r} is {'terminal' if state in terminal else 'unknown'}; "
+                f"expected states among {shown([s for s in states if s not in terminal])}"
+            )
+    total = outcome_sum(parsed.values()) if parsed else parse_number(0)
+    if not sums_to_one(total, len(parsed)):
+        raise ProbabilityError(
+            f"the start distribution sums to {number_text(total)}; expected 1",
+            total=public_number(total),
+        )
+    return parsed
+
+
+def restart_rows(
+    rows: Iterable[Row], start: dict[Any, Any], terminal: Sequence[Any]
+) -> Iterable[Row]:
+    """Rows with each move into a terminal state replaced by a restart of discount 0."""
+    ends = set(terminal)
+    for s, a, t, p, r, d in rows:
+        if t in ends:
+            for u, q in start.items():
+                yield (s, a, u, _times(p, q), r, 0)
+        else:
+            yield (s, a, t, p, r, d)
+
+
+# --- labels in JSON -------------------------------------------------------------------
+
+
+def label_from_json(label: Any) -> Any:
+    """JSON arrays stand for tuples."""
+    return tuple(label_from_json(x) for x in label) if isinstance(label, list) else label
+
+
+def check_json_labels(labels: Iterable[Any]) -> None:
+    """LabelError where a label would not come back from JSON as it was."""
+    for label in labels:
+        if not _survives_json(label):
+            raise LabelError(
+                f"the label {label!r} of type {type(label).__name__} has no JSON form; use text, "
+                "integers or tuples of those"
+            )
+
+
+def _survives_json(label: Any) -> bool:
+    if isinstance(label, tuple):
+        return all(_survives_json(x) for x in label)
+    return label is None or type(label) in (str, int, bool, float)

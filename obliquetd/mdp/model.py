@@ -1,0 +1,371 @@
+"""Finite Markov decision processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sympy as sp
+
+from obliquetd.algebra import Kind, number_text, public_number, serial_number
+from obliquetd.errors import InputError, LabelError, ModelFileError
+from obliquetd.mdp import imports
+from obliquetd.mdp.policy import substitute
+from obliquetd.mdp.table import Table, check_table, normalized
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["MDP", "Transition"]
+
+
+class Transition(NamedTuple):
+    """One outcome, in labels and public numbers."""
+
+    state: Any
+    action: Any
+    next_state: Any
+    probability: Any
+    reward: Any
+    discount: Any
+
+
+class MDP:
+    """A finite MDP: states, actions, and a table of outcomes.
+
+    Build one with :meth:`from_transitions`, :meth:`from_arrays`, :meth:`from_graph`,
+    :meth:`from_gymnasium` or :meth:`from_json`. The discount of a row is its own
+    (1 unless given; 0 is a termination) and is multiplied by the discount of the
+    problem. A state with no outgoing row is terminal: its value is 0.
+
+    Attributes
+    ----------
+    states, actions : tuple of hashable
+        In order of first appearance; rows of every matrix follow ``states``.
+    table : Table
+        The canonical transition table.
+
+    Examples
+    --------
+    >>> mdp = MDP.from_transitions([("s", "go", "t", 1, 2), ("t", "stay", "t", 1, 0)])
+    >>> mdp.states, mdp.actions
+    (('s', 't'), ('go', 'stay'))
+    >>> MDP.from_graph(mdp.graph) == mdp
+    True
+    """
+
+    def __init__(
+        self,
+        states: Sequence[Hashable],
+        actions: Sequence[Hashable],
+        table: Table,
+        *,
+        normalize: bool = False,
+    ) -> None:
+        if not states:
+            raise InputError("the model has no state; expected at least one transition")
+        self.states, self.actions = tuple(states), tuple(actions)
+        self.table = normalized(table) if normalize else table
+        check_table(self.table, self.states, self.actions)
+
+    @classmethod
+    def from_transitions(
+        cls,
+        rows: Iterable[Sequence[Any]],
+        *,
+        states: Sequence[Hashable] | None = None,
+        actions: Sequence[Hashable] | None = None,
+        terminal: Iterable[Hashable] = (),
+        normalize: bool = False,
+    ) -> MDP:
+        """From rows ``(state, action, next_state, probability, reward[, discount])``.
+
+        Parameters
+        ----------
+        rows : iterable of sequences of 5 or 6
+            Labels are any hashable. Outcomes that agree in all but probability are added.
+        states, actions : sequence of hashable, optional
+            An order of your own; the default is the order of first appearance.
+        terminal : iterable of hashable
+            States to be taken as terminal: a self-loop without reward is taken out,
+            anything else that leaves them is an error.
+        normalize : bool
+            Divide each (state, action) by its sum. Never done unless asked for.
+
+        Raises
+        ------
+        ProbabilityError, NumberError, DiscountError, LabelError, InputError
+        """
+        parsed = imports.parse_rows(rows)
+        table_states = imports.label_order((x for r in parsed for x in (r[0], r[2])), states)
+        table_actions = imports.label_order((r[1] for r in parsed), actions, "action")
+        kept = imports.drop_terminal_loops(parsed, terminal, table_states)
+        index = {s: i for i, s in enumerate(table_states)}
+        action_index = {a: i for i, a in enumerate(table_actions)}
+        table = Table.from_rows(
+            (index[s], action_index[a], index[t], p, r, d) for s, a, t, p, r, d in kept
+        )
+        return cls(table_states, table_actions, table, normalize=normalize)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        P: Any,
+        R: Any,
+        *,
+        states: Sequence[Hashable] | None = None,
+        actions: Sequence[Hashable] | None = None,
+        discount: Any = None,
+        normalize: bool = False,
+    ) -> MDP:
+        """From arrays, as other MDP toolboxes hold them.
+
+        Parameters
+        ----------
+        P : array (A, S, S), or list of A scipy sparse (S, S) matrices
+            ``P[a][s, t]`` is the probability of s to t under a. A row of zeros means
+            that the state does not offer the action. Object arrays may hold
+            fractions, strings or symbols. Sparse input is never made dense.
+        R : array (S,), (S, A) or (A, S, S), or list of A sparse (S, S)
+            Expected reward by state, by state and action, or by transition.
+        states, actions : sequence, optional
+            Labels; the default is 0, 1, 2, ...
+        discount : array (A, S, S), optional
+            Each transition's own discount; 1 where not given.
+
+        Raises
+        ------
+        InputError
+            Where the shapes do not fit; the message gives them.
+
+        Examples
+        --------
+        >>> mdp = MDP.from_arrays([[["1/2", "1/2"], [0, 1]]], [1, 0])
+        >>> [tuple(row) for row in mdp.transitions][0]
+        (0, 0, 0, 1/2, 1, 1)
+        """
+        table, n, k = imports.table_from_arrays(P, R, discount)
+        return cls(
+            imports.labels_for(n, states, "states"),
+            imports.labels_for(k, actions, "actions"),
+            table,
+            normalize=normalize,
+        )
+
+    @classmethod
+    def from_graph(cls, graph: nx.MultiDiGraph[Any], *, normalize: bool = False) -> MDP:
+        """From a networkx MultiDiGraph whose edge keys are the actions.
+
+        Edge attributes: ``probability``, ``reward`` and optionally ``discount``.
+
+        Parallel edges of one action between the same two states need distinct keys;
+        an edge attribute ``action`` then names the action. Nodes without outgoing
+        edges are terminal.
+
+        Raises
+        ------
+        InputError
+            Where the graph is no MultiDiGraph, or an edge lacks an attribute.
+        """
+        rows, states, actions = imports.rows_from_graph(graph)
+        return cls.from_transitions(rows, states=states, actions=actions, normalize=normalize)
+
+    @classmethod
+    def from_gymnasium(cls, env: Any) -> MDP:
+        """From a Gymnasium toy-text environment's table ``env.unwrapped.P``.
+
+        A row marked ``done`` restarts from the environment's initial distribution
+        with discount 0, so that the chain goes on and a stationary distribution
+        exists; outcomes listed twice are added. Numbers stay floats; ask the problem
+        for ``arithmetic="exact"`` to read 0.333... as 1/3.
+
+        Raises
+        ------
+        InputError
+            Where the environment has no table or no initial distribution.
+        """
+        rows, n, k = imports.rows_from_gymnasium(env)
+        return cls.from_transitions(rows, states=range(n), actions=range(k))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MDP:
+        """From what :meth:`to_dict` returned."""
+        return cls.from_transitions(
+            data["transitions"],
+            states=data["states"],
+            actions=data["actions"],
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> MDP:
+        """From the JSON text that :meth:`to_json` returned; exact numbers stay exact."""
+        try:
+            data = json.loads(text)
+            return cls.from_dict(
+                {
+                    "states": [imports.label_from_json(s) for s in data["states"]],
+                    "actions": [imports.label_from_json(a) for a in data["actions"]],
+                    "transitions": [
+                        (*map(imports.label_from_json, row[:3]), *row[3:])
+                        for row in data["transitions"]
+                    ],
+                }
+            )
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise ModelFileError(f"not the JSON form of an MDP: {error}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: labels as they are, exact numbers as text, floats as floats."""
+        return {
+            "states": list(self.states),
+            "actions": list(self.actions),
+            "transitions": [
+                [*row[:3], *(serial_number(x) for x in row[3:])] for row in self.transitions
+            ],
+        }
+
+    def to_json(self) -> str:
+        """Strict JSON; labels must be text, numbers, or tuples of those."""
+        data = self.to_dict()
+        imports.check_json_labels((*self.states, *self.actions))
+        return json.dumps(data, allow_nan=False)
+
+    @property
+    def transitions(self) -> Iterator[Transition]:
+        """The rows in canonical order, in labels and public numbers."""
+        t = self.table
+        for s, a, u, *numbers in zip(
+            t.state.tolist(), t.action.tolist(), t.next_state.tolist(),
+            *(c.tolist() for c in t.numbers), strict=True,
+        ):  # fmt: skip
+            yield Transition(
+                self.states[s], self.actions[a], self.states[u], *map(public_number, numbers)
+            )
+
+    @cached_property
+    def graph(self) -> nx.MultiDiGraph[Any]:
+        """The MDP as a networkx MultiDiGraph, built when first asked for.
+
+        Edge key = action; attributes ``probability``, ``reward``, ``discount``. Where one
+        action has several outcomes between the same two states, the further ones
+        have a key of their own and the attribute ``action``.
+        """
+        return imports.graph_from_rows(self.transitions, self.states, self.actions)
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        """Position of each state."""
+        return {s: i for i, s in enumerate(self.states)}
+
+    @cached_property
+    def offered(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The actions that each state offers, in the order of ``actions``."""
+        found: dict[int, dict[int, None]] = {i: {} for i in range(len(self.states))}
+        for s, a in zip(self.table.state.tolist(), self.table.action.tolist(), strict=True):
+            found[s][a] = None
+        return {
+            self.states[s]: tuple(self.actions[a] for a in sorted(row)) for s, row in found.items()
+        }
+
+    @property
+    def terminal(self) -> tuple[Hashable, ...]:
+        """The states without an outgoing row."""
+        return tuple(s for s, offered in self.offered.items() if not offered)
+
+    @property
+    def kind(self) -> set[Kind]:
+        """The kinds of number that occur."""
+        return self.table.kind
+
+    @property
+    def symbols(self) -> set[sp.Symbol]:
+        """The free symbols of all numbers."""
+        return {
+            x
+            for c in self.table.numbers
+            if c.dtype == object
+            for v in c.tolist()
+            if isinstance(v, sp.Basic)
+            for x in v.free_symbols
+        }
+
+    def subs(self, values: Mapping[Any, Any]) -> MDP:
+        """Numbers for symbols (by symbol or by name), checked anew."""
+        return self._changed(lambda v: substitute(v, values))
+
+    def to_exact(self, *, normalize: bool = False) -> MDP:
+        """Each float as the simplest fraction that rounds to it.
+
+        Raises
+        ------
+        ProbabilityError
+            Where the fractions of a (state, action) no longer sum to exactly one,
+            unless ``normalize`` is set.
+        """
+        return MDP(self.states, self.actions, self.table.exact(), normalize=normalize)
+
+    def _changed(self, change: Callable[[Any], Any]) -> MDP:
+        return MDP(self.states, self.actions, self.table.replace_numbers(change))
+
+    def with_restarts(self, start: Mapping[Any, Any]) -> MDP:
+        """Close the chain: every move into a terminal state restarts instead.
+
+        The move keeps its reward and gets discount 0; the next state is drawn from
+        ``start``. The terminal states leave the model, so the stationary
+        distribution of the result is the episodic weighting: expected visits an
+        episode, normalised.
+
+        Parameters
+        ----------
+        start : mapping of state to number
+            The initial distribution; no terminal state in it.
+
+        Examples
+        --------
+        >>> chain = MDP.from_transitions([("a", "go", "b", 1, 0), ("b", "go", "end", 1, 1)])
+        >>> [tuple(row) for row in chain.with_restarts({"a": 1}).transitions][1]
+        ('b', 'go', 'a', 1, 1, 0)
+        """
+        weights = imports.start_distribution(start, self.states, self.terminal)
+        rows = imports.restart_rows(self.transitions, weights, self.terminal)
+        kept = [s for s in self.states if s not in set(self.terminal)]
+        return MDP.from_transitions(rows, states=kept, actions=self.actions)
+
+    def require_state(self, state: Any) -> int:
+        """The position of a state; LabelError where there is none."""
+        try:
+            return self.index[state]
+        except (KeyError, TypeError):
+            raise LabelError(
+                f"the MDP has no state {state!r}; its states are {imports.shown(self.states)}"
+            ) from None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MDP)
+            and self.states == other.states
+            and self.actions == other.actions
+            and self.table.same_as(other.table)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.states, self.actions))
+
+    def __repr__(self) -> str:
+        return (
+            f"MDP({len(self.states)} states, {len(self.actions)} actions, "
+            f"{len(self.table)} transitions, {'/'.join(sorted(self.kind))})"
+        )
+
+    def __str__(self) -> str:
+        lines = [repr(self)]
+        lines += [
+            f"  {s!r} --{a!r}--> {t!r}  p = {number_text(p)}, r = {number_text(r)}"
+            + ("" if d == 1 else f", discount {number_text(d)}")
+            for s, a, t, p, r, d in list(self.transitions)[:12]
+        ]
+        return "\n".join(lines) + ("\n  ..." if len(self.table) > 12 else "")

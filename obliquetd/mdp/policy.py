@@ -1,0 +1,258 @@
+"""Policies: for each state, a distribution over actions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+from sympy import QQ
+
+from obliquetd.algebra import (
+    Kind,
+    exact_distribution,
+    join_kinds,
+    kind_of,
+    number_text,
+    parse_number,
+    public_number,
+)
+from obliquetd.errors import InputError, LabelError, ProbabilityError
+from obliquetd.mdp.table import outcome_sum, sums_to_one
+
+if TYPE_CHECKING:
+    from obliquetd.mdp.model import MDP
+
+__all__ = ["Policy"]
+
+
+class Policy(Mapping[Any, Mapping[Any, Any]]):
+    """A stationary policy pi(a | s).
+
+    Parameters
+    ----------
+    probabilities : mapping of state to mapping of action to number
+        Every row sums to one; actions that are left out have probability 0.
+        Numbers may be exact (``1``, ``"1/3"``), symbolic (``"p"``) or floats.
+    normalize : bool
+        Divide each row by its sum. Never done unless asked for.
+
+    Raises
+    ------
+    ProbabilityError
+        Where a probability is negative or a row does not sum to one; names the
+        state and the sum.
+    NumberError
+        Where an entry is NaN, infinite or no number.
+
+    Examples
+    --------
+    >>> pi = Policy({"s": {"left": "1/3", "right": "2/3"}})
+    >>> pi["s"]["right"]
+    2/3
+    >>> pi.mix(Policy.deterministic({"s": "left"}), "1/2")["s"]
+    {'left': 2/3, 'right': 1/3}
+    """
+
+    def __init__(
+        self,
+        probabilities: Mapping[Any, Mapping[Any, Any]],
+        *,
+        normalize: bool = False,
+    ) -> None:
+        self._rows: dict[Hashable, dict[Hashable, Any]] = {}
+        if not isinstance(probabilities, Mapping):
+            raise InputError(
+                f"a policy is a mapping of states to mappings of actions to probabilities; got "
+                f"{type(probabilities).__name__}. For one action a state use "
+                "Policy.deterministic({state: action})"
+            )
+        for state, row in probabilities.items():
+            if not isinstance(row, Mapping):
+                raise InputError(
+                    f"the policy in state {state!r} is {row!r}; expected a mapping of actions to "
+                    "probabilities. For one action a state use Policy.deterministic"
+                )
+            parsed = {
+                action: parse_number(p, f"the probability of action {action!r} in state {state!r}")
+                for action, p in row.items()
+            }
+            self._rows[state] = _checked(state, parsed, normalize)
+
+    @classmethod
+    def deterministic(cls, actions: Mapping[Any, Any]) -> Policy:
+        """The policy that takes one action in each state.
+
+        Examples
+        --------
+        >>> Policy.deterministic({"s": "left"})["s"]
+        {'left': 1}
+        """
+        return cls({state: {action: 1} for state, action in actions.items()})
+
+    @classmethod
+    def uniform(cls, mdp: MDP) -> Policy:
+        """Every action that a state offers, with equal (exact) probability."""
+        return cls(
+            {
+                state: {a: QQ(1, len(offered)) for a in offered}
+                for state, offered in mdp.offered.items()
+                if offered
+            }
+        )
+
+    @classmethod
+    def random(
+        cls, mdp: MDP, seed: int | np.random.Generator, *, largest: int = 9, full: bool = True
+    ) -> Policy:
+        """A random rational policy.
+
+        Parameters
+        ----------
+        mdp : MDP
+        seed : int or numpy.random.Generator
+        largest : int
+            Weights are integers from 0 (1 where ``full``) to this.
+        full : bool
+            Whether every action that a state offers has positive probability, so
+            that the policy covers every target.
+        """
+        rng = np.random.default_rng(seed)
+        rows: dict[Any, dict[Any, Any]] = {}
+        for state, offered in mdp.offered.items():
+            if not offered:
+                continue
+            weights = rng.integers(int(full), largest + 1, size=len(offered)).tolist()
+            if not any(weights):
+                weights[int(rng.integers(len(offered)))] = 1
+            rows[state] = {
+                a: QQ(w, sum(weights)) for a, w in zip(offered, weights, strict=True) if w
+            }
+        return cls(rows)
+
+    def mix(self, other: Policy, epsilon: Any) -> Policy:
+        """``(1 - epsilon) self + epsilon other``, state by state.
+
+        Raises
+        ------
+        LabelError
+            Where the two policies do not speak of the same states.
+        """
+        weight = public_number(parse_number(epsilon, "epsilon"))
+        for mine, theirs in ((self, other), (other, self)):
+            for state in mine:
+                if state not in theirs:
+                    raise LabelError(
+                        f"state {state!r} is in one of the mixed policies and not in the other"
+                    )
+        return Policy(
+            {
+                state: {
+                    a: (1 - weight) * row.get(a, 0) + weight * other[state].get(a, 0)
+                    for a in dict.fromkeys([*row, *other[state]])
+                }
+                for state, row in self.items()
+            }
+        )
+
+    def subs(self, values: Mapping[Any, Any]) -> Policy:
+        """Numbers for symbols; what results is checked like any new policy."""
+        return Policy(
+            {s: {a: substitute(p, values) for a, p in row.items()} for s, row in self._rows.items()}
+        )
+
+    def to_exact(self, *, normalize: bool = False) -> Policy:
+        """Each float as the simplest fraction that rounds to it.
+
+        Raises
+        ------
+        ProbabilityError
+            Where the fractions of a row no longer sum to exactly one, unless
+            ``normalize`` is set.
+        """
+        return Policy(
+            {
+                s: dict(zip(row, exact_distribution(list(row.values())), strict=True))
+                for s, row in self._rows.items()
+            },
+            normalize=normalize,
+        )
+
+    def parsed(self, state: Any) -> Mapping[Any, Any]:
+        """The row of a state in the package's own numbers."""
+        return self._rows[state]
+
+    @property
+    def kind(self) -> set[Kind]:
+        """The kinds of number that occur."""
+        return join_kinds(kind_of(p) for row in self._rows.values() for p in row.values())
+
+    @property
+    def symbols(self) -> set[sp.Symbol]:
+        """The free symbols of all probabilities."""
+        numbers = (p for row in self._rows.values() for p in row.values())
+        return {x for p in numbers if isinstance(p, sp.Basic) for x in p.free_symbols}
+
+    def __getitem__(self, state: Any) -> Mapping[Any, Any]:
+        return {a: public_number(p) for a, p in self._rows[state].items()}
+
+    def __iter__(self) -> Any:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{s!r}: {{{', '.join(f'{a!r}: {number_text(p)}' for a, p in row.items())}}}"
+            for s, row in list(self._rows.items())[:6]
+        )
+        return f"Policy({{{shown}{', ...' if len(self._rows) > 6 else ''}}})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Policy) and self._nonzero() == other._nonzero()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._rows))
+
+    def _nonzero(self) -> dict[Any, dict[Any, Any]]:
+        return {s: {a: p for a, p in row.items() if p != 0} for s, row in self._rows.items()}
+
+
+def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
+    """Numbers for symbols (by symbol or by name) in one parsed number."""
+    if not isinstance(value, sp.Basic):
+        return value
+    table = {sp.Symbol(k) if isinstance(k, str) else k: v for k, v in values.items()}
+    parsed = {k: public_number(parse_number(v, f"the value of {k}")) for k, v in table.items()}
+    return parse_number(value.subs(parsed), f"the formula {value}")
+
+
+def _checked(state: Any, row: dict[Any, Any], normalize: bool) -> dict[Any, Any]:
+    if not row:
+        raise ProbabilityError(f"the policy in state {state!r} has no action", state=state)
+    _no_negative(state, row.items())
+    total = outcome_sum(row.values())
+    if normalize and not isinstance(total, sp.Basic) and total != 0:
+        return {a: parse_number(public_number(p) / public_number(total)) for a, p in row.items()}
+    if not sums_to_one(total, len(row)):
+        raise ProbabilityError(
+            f"the policy in state {state!r}: the action probabilities sum to {number_text(total)}; "
+            "expected 1. Correct them, or pass normalize=True to divide by the sum",
+            state=state,
+            total=public_number(total),
+        )
+    return row
+
+
+def _no_negative(state: Any, row: Iterable[tuple[Any, Any]]) -> None:
+    for action, p in row:
+        if not isinstance(p, sp.Basic) and p < 0:
+            raise ProbabilityError(
+                f"the policy in state {state!r} gives action {action!r} the probability "
+                f"{number_text(p)}; expected a number between 0 and 1",
+                state=state,
+                action=action,
+                total=public_number(p),
+            )

@@ -1,0 +1,262 @@
+"""The one canonical form of an MDP inside: a transition table by columns.
+
+A row is an outcome: state, action, next state (as indices), probability, reward
+and discount. Rows are sorted by state, action and next state. Two rows of one
+(state, action, next state) stay apart where reward or discount differ, because
+the TD error they cause differs; rows that agree in all but probability are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from obliquetd.algebra import (
+    Kind,
+    exact_distribution,
+    exactify,
+    join_kinds,
+    kind_of,
+    number_text,
+    parse_number,
+    public_number,
+    simplest_fraction,
+)
+from obliquetd.errors import DiscountError, NumberError, ProbabilityError
+
+__all__ = ["Column", "Table", "map_column", "outcome_sum"]
+
+Column = npt.NDArray[Any]
+"""float64 where every entry is a float, else an object array of parsed numbers."""
+
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""A float row of k entries may miss one by this times k: rounding, not a defect."""
+
+
+def column(values: Sequence[Any]) -> Column:
+    """A column from numbers that ``parse_number`` returned."""
+    if values and all(isinstance(v, float) for v in values):
+        return np.array(values, dtype=float)
+    out = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        out[i] = value
+    return out
+
+
+def map_column(function: Callable[[Any], Any], values: Column) -> Column:
+    """``function`` over a column, each distinct object once where that is cheap."""
+    return column([function(v) for v in values.tolist()])
+
+
+def column_kinds(values: Column) -> set[Kind]:
+    """The kinds of number in a column."""
+    if values.dtype == float:
+        return {"float"}
+    return {kind_of(v) for v in values.tolist()}
+
+
+def outcome_sum(values: Iterable[Any]) -> Any:
+    """The sum, where floats are added as the fractions they stand for and rounded once.
+
+    Adding three stored thirds one after the other would leave 0.9999999999999999.
+    """
+    listed = list(values)
+    if len(listed) > 1 and all(isinstance(v, float) for v in listed):
+        return float(sum((simplest_fraction(v) for v in listed), Fraction(0)))
+    total = listed[0]
+    for value in listed[1:]:
+        total = _plus(total, value)
+    return total
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if isinstance(a, float) or isinstance(b, float):
+        return float(public_number(a)) + float(public_number(b))
+    if isinstance(a, sp.Basic) or isinstance(b, sp.Basic):
+        return parse_number(public_number(a) + public_number(b))
+    return a + b
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of equal length; see the module's preface."""
+
+    state: npt.NDArray[np.intp]
+    action: npt.NDArray[np.intp]
+    next_state: npt.NDArray[np.intp]
+    probability: Column
+    reward: Column
+    discount: Column
+
+    @property
+    def numbers(self) -> tuple[Column, Column, Column]:
+        """The three columns that hold numbers."""
+        return self.probability, self.reward, self.discount
+
+    @property
+    def kind(self) -> set[Kind]:
+        """The kinds of number that occur."""
+        return join_kinds(k for c in self.numbers for k in column_kinds(c))
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+    def same_as(self, other: Table) -> bool:
+        """Equality row by row; floats to the bit, formulas by structure."""
+        return len(self) == len(other) and all(
+            np.array_equal(getattr(self, f), getattr(other, f)) for f in self.__dataclass_fields__
+        )
+
+    def replace_numbers(self, change: Callable[[Any], Any]) -> Table:
+        """The table with ``change`` applied to every number; zero probabilities dropped."""
+        changed = [map_column(change, c) for c in self.numbers]
+        keep = np.array([bool(p != 0) for p in changed[0].tolist()], dtype=bool)
+        return Table(
+            self.state[keep],
+            self.action[keep],
+            self.next_state[keep],
+            *(c[keep] for c in changed),
+        )
+
+    def exact(self) -> Table:
+        """Each float as the simplest fraction that rounds to it, row sums in mind."""
+        probabilities: list[Any] = []
+        for begin, end in self.pairs():
+            probabilities += exact_distribution(self.probability[begin:end].tolist())
+        return Table(
+            self.state,
+            self.action,
+            self.next_state,
+            column(probabilities),
+            map_column(exactify, self.reward),
+            map_column(exactify, self.discount),
+        )
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Where the rows of each (state, action) begin and end."""
+        if not len(self):
+            return []
+        jumps = (np.diff(self.state) != 0) | (np.diff(self.action) != 0)
+        starts = np.flatnonzero(np.r_[True, jumps])
+        return list(zip(starts.tolist(), [*starts[1:].tolist(), len(self)], strict=True))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[tuple[int, int, int, Any, Any, Any]]) -> Table:
+        """Sort, merge outcomes that differ in probability alone, drop impossible ones."""
+        merged: dict[tuple[Any, ...], list[Any]] = {}
+        for s, a, t, p, r, d in rows:
+            merged.setdefault((s, a, t, type(r), r, type(d), d), []).append(p)
+        order = sorted(merged, key=lambda key: key[:3])
+        sums = [outcome_sum(merged[key]) for key in order]
+        kept = [(key, p) for key, p in zip(order, sums, strict=True) if p != 0]
+        index = np.array([key[:3] for key, _ in kept], dtype=np.intp).reshape(-1, 3)
+        return cls(
+            index[:, 0],
+            index[:, 1],
+            index[:, 2],
+            column([p for _, p in kept]),
+            column([key[4] for key, _ in kept]),
+            column([key[6] for key, _ in kept]),
+        )
+
+
+def check_table(table: Table, states: Sequence[Hashable], actions: Sequence[Hashable]) -> None:
+    """Every probability in [0, 1], every (state, action) summing to one, discounts in [0, 1].
+
+    Formulas are checked after simplification (their sums); their signs are checked
+    when numbers are substituted.
+    """
+    for i in _outside_unit(table.probability):
+        raise ProbabilityError(
+            f"probability {_say(table.probability[i])} of the transition {states[table.state[i]]!r} "
+            f"-> {states[table.next_state[i]]!r} under action {actions[table.action[i]]!r}; "
+            "expected a number between 0 and 1",
+            state=states[table.state[i]],
+            action=actions[table.action[i]],
+            total=public_number(table.probability[i]),
+        )
+    for i in _outside_unit(table.discount):
+        raise DiscountError(
+            f"discount {_say(table.discount[i])} of the transition {states[table.state[i]]!r} -> "
+            f"{states[table.next_state[i]]!r} under action {actions[table.action[i]]!r}; expected "
+            "a number between 0 and 1"
+        )
+    for k, total, members in pair_sums(table):
+        s, a = (int(v) for v in k)
+        if not sums_to_one(total, members):
+            raise ProbabilityError(
+                f"state {states[s]!r}, action {actions[a]!r}: the probabilities sum to "
+                f"{_say(total)}, off by {_say(_gap(total))}; expected 1. Correct the row, or pass "
+                "normalize=True to divide it by its sum",
+                state=states[s],
+                action=actions[a],
+                total=public_number(total),
+            )
+
+
+def pair_sums(table: Table) -> Iterable[tuple[tuple[int, int], Any, int]]:
+    """For each (state, action): the sum of its probabilities and the number of rows."""
+    pairs = table.pairs()
+    if table.probability.dtype == float and pairs:
+        sums: list[Any] = np.add.reduceat(table.probability, [b for b, _ in pairs]).tolist()
+    else:
+        sums = []
+        for b, e in pairs:
+            total = table.probability[b]
+            for value in table.probability[b + 1 : e]:
+                total = _plus(total, value)
+            sums.append(total)
+    for (b, e), total in zip(pairs, sums, strict=True):
+        yield (int(table.state[b]), int(table.action[b])), total, e - b
+
+
+def sums_to_one(total: Any, terms: int) -> bool:
+    """Exactly one; for floats, one up to rounding; for formulas, one after simplification."""
+    if isinstance(total, float):
+        return abs(total - 1.0) <= ROUNDING * max(terms, 2)
+    if isinstance(total, sp.Basic):
+        return bool(sp.cancel(total - 1) == 0)
+    return bool(total == 1)
+
+
+def normalized(table: Table) -> Table:
+    """Each (state, action) divided by its sum; only ever on the user's word."""
+    factors: dict[tuple[int, int], Any] = {k: total for k, total, _ in pair_sums(table)}
+    out = []
+    for s, a, p in zip(
+        table.state.tolist(), table.action.tolist(), table.probability.tolist(), strict=True
+    ):
+        total = factors[s, a]
+        if total == 0:
+            raise NumberError("cannot normalize a row of probabilities that sums to 0")
+        out.append(parse_number(public_number(p) / public_number(total)))
+    return Table(
+        table.state, table.action, table.next_state, column(out), table.reward, table.discount
+    )
+
+
+def _outside_unit(values: Column) -> list[int]:
+    if values.dtype == float:
+        return np.flatnonzero((values < 0) | (values > 1 + ROUNDING)).tolist()
+    return [
+        i
+        for i, v in enumerate(values.tolist())
+        if not isinstance(v, sp.Basic) and (v < 0 or v > (1 + ROUNDING if type(v) is float else 1))
+    ]
+
+
+def _gap(total: Any) -> Any:
+    if isinstance(total, sp.Basic):
+        return sp.factor(total - 1)
+    gap = public_number(total) - 1
+    return -gap if gap < 0 else gap
+
+
+def _say(value: Any) -> str:
+    return number_text(value, 17) if isinstance(value, float) else number_text(value)

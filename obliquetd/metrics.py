@@ -1,0 +1,173 @@
+"""How good an approximation is: errors, distances, angles, worst cases.
+
+All use the target policy's operator T v = r_pi + P_gamma v, whatever the behaviour.
+Functions return squared errors as native scalars; roots are taken at the surface, so
+that exact numbers stay exact (a root of 41/2 is sqrt(82)/2).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.chain import discount_free_classes
+from obliquetd.errors import SignUndecidedError, SingularError
+from obliquetd.operators import NO_LEAK, Operators
+from obliquetd.projection import BestApproximation
+
+__all__ = [
+    "bellman_residual",
+    "criterion",
+    "expected_update",
+    "mean_squared_bellman_error",
+    "mean_squared_error",
+    "mean_squared_projected_bellman_error",
+    "mean_squared_td_error",
+    "return_variance",
+    "spread_of_projection",
+    "subspace_angle",
+]
+
+
+def weighted_square(ops: Operators, u: Matrix) -> Any:
+    """||u||_Xi^2 = sum of xi(s) u(s)^2."""
+    return (u.T @ u.scale_rows(ops.xi)).item()
+
+
+def bellman_residual(ops: Operators, v: Matrix) -> Matrix:
+    """T v - v = r_pi - L_pi v."""
+    return ops.r_pi - ops.L_pi @ v
+
+
+def mean_squared_error(ops: Operators, v: Matrix) -> Any:
+    """||v - v_pi||_Xi^2."""
+    return weighted_square(ops, v - ops.v_pi)
+
+
+def mean_squared_bellman_error(ops: Operators, v: Matrix) -> Any:
+    """||T v - v||_Xi^2."""
+    return weighted_square(ops, bellman_residual(ops, v))
+
+
+def mean_squared_projected_bellman_error(ops: Operators, v: Matrix) -> Any:
+    """||Pi (T v - v)||_Xi^2 = g' C^+ g with g = Phi' Xi (T v - v) (Sutton et al. 2009).
+
+    For v in span(Phi), where Pi v = v, this is the square of the paper's RMSPBE.
+    """
+    theta = BestApproximation(ops).fit(bellman_residual(ops, v)).theta
+    return weighted_square(ops, ops.Phi @ theta)
+
+
+def expected_update(ops: Operators, v: Matrix) -> Any:
+    """||Phi' Xi (T v - v)||^2, the squared norm of the expected TD update."""
+    return (ops.Xi_Phi.T @ bellman_residual(ops, v)).frobenius_squared()
+
+
+def mean_squared_td_error(ops: Operators, v: Matrix) -> Any:
+    """sum over s, a, s' of xi(s) pi(a|s) p (r + g v(s') - v(s))^2."""
+    value = np.array(v.entries(), dtype=ops.reward.dtype if len(ops.reward) else object)
+    delta = ops.reward + ops.row_discount * value[ops.next_state] - value[ops.state]
+    return (ops.xi.T @ ops.by_state(ops.pi * ops.probability * delta * delta)).item()
+
+
+def return_variance(ops: Operators) -> Matrix:
+    """The variance of the return from each state, by its second moment M (Sobel 1982).
+
+    M(s) = sum of pi p (r^2 + 2 r g v(s') + g^2 M(s')), variance = M - v^2. Each outcome
+    counts with its own reward and discount.
+    """
+    v = np.array(ops.v_pi.entries(), dtype=ops.reward.dtype if len(ops.reward) else object)
+    weight = ops.pi * ops.probability
+    g, r = ops.row_discount, ops.reward
+    kernel = ops._square(weight * g * g)
+    source = ops.by_state(weight * (r * r + (r + r) * g * v[ops.next_state]))
+    ones = ops.arithmetic.column([ops.arithmetic.one] * ops.n)
+    leak = (ones - kernel @ ones).entries()
+    closed = discount_free_classes(kernel, leak, NO_LEAK)
+    second = ops.discounted_sum(kernel, source, closed, "the second-moment system")
+    return second - ops.v_pi.scale_rows(ops.v_pi)
+
+
+def criterion(ops: Operators, X: Matrix) -> Any:
+    """||Lambda' X - C||_F^2, the paper's computable criterion with X = Xi Omega Phi."""
+    return (ops.Lambda.T @ X - ops.C).frobenius_squared()
+
+
+def subspace_angle(X: Matrix, Y: Matrix) -> Any:
+    """The largest principal angle between span(X) and span(Y), public, in radians.
+
+    sin(angle) = ||P_X - P_Y||_2; spans of different dimensions are at pi/2. In one
+    dimension cos^2 = (x . y)^2 / (|x|^2 |y|^2). In general cos^2 is the smallest
+    eigenvalue of (X'X)^-1 X'Y (Y'Y)^-1 Y'X, an algebraic number for exact input.
+
+    Raises
+    ------
+    SignUndecidedError
+        For symbolic spans of dimension above two: which eigenvalue is smallest
+        depends on the symbols.
+    """
+    X, Y = X.column_basis(), Y.column_basis()
+    numeric = isinstance(X, FloatMatrix)
+    if X.shape[1] != Y.shape[1]:
+        return math.pi / 2 if numeric else sp.pi / 2
+    if X.shape[1] == 0:
+        return 0.0 if numeric else sp.Integer(0)
+    if isinstance(X, FloatMatrix) and isinstance(Y, FloatMatrix):
+        from scipy.linalg import subspace_angles
+
+        return float(subspace_angles(X.dense(), Y.dense())[0])
+    cross = X.T @ Y
+    squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
+    return sp.acos(sp.sqrt(_extreme_eigenvalue(squared, smallest=True)))
+
+
+def _extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
+    """The smallest or largest eigenvalue of a matrix whose eigenvalues are all real."""
+    coefficients = [M.arithmetic.public(c) for c in M.charpoly()]
+    degree = len(coefficients) - 1
+    if degree == 1:
+        return sp.factor(-coefficients[1])
+    if degree == 2:
+        half = -coefficients[1] / 2
+        root = sp.sqrt(sp.factor(half**2 - coefficients[2]))
+        return half - root if smallest else half + root
+    if any(c.free_symbols for c in coefficients):
+        raise SignUndecidedError(
+            f"which of {degree} eigenvalues is the extreme one depends on the symbols; "
+            "substitute numbers with problem.subs"
+        )
+    roots = sp.Poly(coefficients, sp.Dummy("x")).real_roots()
+    return roots[0] if smallest else roots[-1]
+
+
+def spread_of_projection(ops: Operators, X: Matrix) -> Any:
+    """sup over rewards of ||v_hat - v||_Xi / ||Pi v - v||_Xi, public.
+
+    v_hat = Q v with Q = Pi_Phi^{L'X}, and the supremum is the operator norm ||Q||_Xi
+    (Scherrer 2010): with Z = L'X, it squares to the largest eigenvalue of
+    (Phi' Xi Phi) (Z'Phi)^-1 (Z' Xi^-1 Z) (Phi'Z)^-1. It is infinite where a state of
+    weight zero influences v_hat, and 1 where span(Phi) is everything.
+    """
+    Z = (ops.L_pi.T @ X).column_basis()
+    Phi = ops.Phi.column_basis()
+    numeric = ops.arithmetic.kind == "float"
+    touched = set(Z.support()[0].tolist())
+    if touched & set(ops.unvisited):
+        return math.inf if numeric else sp.oo
+    seen = sorted(set(range(ops.n)) - set(ops.unvisited))
+    Z, Phi = (M.submatrix(seen, range(M.shape[1])) for M in (Z, Phi))
+    weights = [ops.xi.entries()[i] for i in seen]
+    gram = Phi.T @ Phi.scale_rows(ops.arithmetic.column(weights))
+    inverse_weights = ops.arithmetic.column([ops.arithmetic.one / w for w in weights])
+    spread = Z.T @ Z.scale_rows(inverse_weights)
+    cross = Z.T @ Phi
+    if cross.shape[0] != cross.shape[1]:
+        raise SingularError("span(L' X) and span(Phi) have different dimensions")
+    M = cross.T.solve(gram, "Phi' L' X") @ cross.solve(spread, "X' L Phi")
+    if numeric:
+        return math.sqrt(float(np.linalg.eigvals(np.asarray(M.public())).real.max()))
+    return sp.sqrt(_extreme_eigenvalue(M, smallest=False))

@@ -1,0 +1,211 @@
+"""Oblique projections, and the fixed points that they have.
+
+The oblique projection onto span(Phi) orthogonal to span(X) is
+
+    Pi_Phi^X = Phi (X' Phi)^-1 X'                                 (Definition, Section II-B)
+
+and the oblique projected Bellman equation v = Pi_Phi^X T_pi v has the solution
+(Lemma 2, with X = Xi Y)
+
+    A theta = b,   A = X' L_pi Phi,   b = X' r_pi.
+
+Only span(X) matters. Where Phi lacks full column rank, theta is taken in the row
+space of Phi, which fixes it without changing v_hat = Phi theta.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from obliquetd.algebra import Matrix, read_matrices
+from obliquetd.errors import FeatureError, NoSolutionError, NotUniqueError, SingularError
+from obliquetd.operators import Operators
+
+__all__ = [
+    "BestApproximation",
+    "Solution",
+    "oblique_projection",
+    "project_obliquely",
+    "solve_in_row_space",
+    "solve_projected",
+]
+
+
+def oblique_projection(Phi: Any, X: Any) -> Any:
+    """The oblique projection Phi (X' Phi)^-1 X' onto span(Phi) orthogonal to span(X).
+
+    Parameters
+    ----------
+    Phi : matrix (n, d)
+        Its columns span the range. Lists, numpy, sympy; any kind of number.
+    X : matrix (n, k)
+        Its columns span the orthogonal complement of the null space. Neither matrix
+        needs full column rank: only the two spans matter.
+
+    Returns
+    -------
+    sympy.ImmutableDenseMatrix or numpy.ndarray, shape (n, n)
+
+    Raises
+    ------
+    SingularError
+        Where X' Phi has a smaller rank than Phi or X; carries a null vector.
+    FeatureError
+        Where the numbers of rows differ or a row is ragged.
+
+    Notes
+    -----
+    Definition in Section II-B of Lyu et al. (2018), after Saad (2003).
+
+    Examples
+    --------
+    >>> oblique_projection([1, 2], [0, 1])
+    Matrix([
+    [0, 1/2],
+    [0,   1]])
+    """
+    return project_obliquely(*read_matrices(Phi=Phi, X=X)).public()
+
+
+def project_obliquely(Phi: Matrix, X: Matrix) -> Matrix:
+    """Pi_Phi^X in the package's own arithmetic; see :func:`obliquetd.oblique_projection`.
+
+    Phi and X are replaced by bases of their spans, so neither needs full column rank.
+
+    Raises
+    ------
+    FeatureError
+        Where Phi and X have different numbers of rows.
+    SingularError
+        Where X' Phi has a smaller rank than Phi: some combination of features is
+        orthogonal to span(X).
+    """
+    if Phi.shape[0] != X.shape[0]:
+        raise FeatureError(
+            f"Phi has {Phi.shape[0]} rows and X has {X.shape[0]}; both need one row a state"
+        )
+    onto, along = Phi.column_basis(), X.column_basis()
+    if onto.shape[1] != along.shape[1]:
+        null = (X.T @ Phi).null_space()
+        raise SingularError(
+            f"span(Phi) has dimension {onto.shape[1]} and span(X) has {along.shape[1]}; a "
+            "projection needs them equal",
+            null.public() if null.shape[1] else None,
+        )
+    return onto @ (along.T @ onto).solve(along.T, "X' Phi")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solution of A theta = b, and what is free in it.
+
+    Attributes
+    ----------
+    theta : Matrix (d, 1)
+    free_states : tuple of int
+        States whose value the equation leaves open, all of weight zero; their value
+        follows from the free parameters being zero.
+    """
+
+    theta: Matrix
+    free_states: tuple[int, ...]
+
+
+def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solution:
+    """Solve A theta = b for theta in the row space of Phi.
+
+    Raises
+    ------
+    NoSolutionError
+        Where b is outside the range of A.
+    NotUniqueError
+        Where two solutions differ in value on a state of positive weight.
+    """
+    basis = ops.row_space
+    system = A if basis is None else A @ basis
+    solution = system.general_solution(b)
+    null = solution.null_space if basis is None else basis @ solution.null_space
+    if solution.particular is None:
+        raise NoSolutionError(
+            f"{what} has no solution: A is singular and b lies outside its range{_hint(ops)}",
+            null.public() if null.shape[1] else None,
+        )
+    theta = solution.particular if basis is None else basis @ solution.particular
+    theta.report = solution.particular.report
+    free = _free_states(ops, null, what) if null.shape[1] else ()
+    return Solution(theta, free)
+
+
+def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
+    moved = ops.Phi @ null
+    states = sorted(set(_support_rows(moved)))
+    unvisited = set(ops.unvisited)
+    seen = [i for i in states if i not in unvisited]
+    if seen:
+        vector = null.submatrix(range(null.shape[0]), [0])
+        names = ops.names(seen[:6])
+        raise NotUniqueError(
+            f"{what} has many solutions: A theta = 0 for a theta that changes the value of "
+            f"{names}{' and others' if len(seen) > 6 else ''}; the null vector is in the "
+            f"error{_hint(ops)}",
+            vector.public(),
+        )
+    return tuple(states)
+
+
+def _support_rows(matrix: Matrix) -> list[int]:
+    """Rows that are not zero (for floats: not zero to rounding)."""
+    if matrix.arithmetic.kind == "float":
+        rows = [max((abs(x) for x in row), default=0.0) for row in matrix.rows()]
+        return [i for i, x in enumerate(rows) if x > 1e-10]
+    return list(matrix.support()[0].tolist())
+
+
+def _hint(ops: Operators) -> str:
+    ends = [i for i in range(ops.n) if ops.labels[i] in set(ops.mdp.terminal)]
+    if ends and len(ops.unvisited) >= ops.n - len(ends):
+        return (
+            ". The stationary distribution sits on the terminal states; close the episodes with "
+            "mdp.with_restarts(start), or pass xi="
+        )
+    return ""
+
+
+def solve_projected(ops: Operators, X: Matrix, what: str) -> Solution:
+    """theta with X' L_pi Phi theta = X' r_pi (Lemma 2)."""
+    return solve_in_row_space(ops, X.T @ ops.Lambda, X.T @ ops.r_pi, what)
+
+
+class BestApproximation:
+    """Pi v_pi: the Xi-weighted least-squares approximation (Lemma 1).
+
+    The normal equations C theta = Phi' Xi v are solved in the row space of Phi. A
+    weighting with zeros leaves the values of unvisited states open where no feature
+    ties them to visited ones.
+    """
+
+    def __init__(self, ops: Operators) -> None:
+        self.ops = ops
+
+    def fit(self, v: Matrix) -> Solution:
+        """The coefficients of Pi v."""
+        return solve_in_row_space(
+            self.ops, self.ops.C, self.ops.Xi_Phi.T @ v, "the least-squares problem"
+        )
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The coefficients of Pi v_pi."""
+        return self.fit(self.ops.v_pi)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """Pi itself, shape (n, n): idempotent, Xi-symmetric, with range in span(Phi)."""
+        return self.ops.Phi @ self.fit_columns(self.ops.arithmetic.identity(self.ops.n))
+
+    def fit_columns(self, V: Matrix) -> Matrix:
+        """The coefficients of Pi applied to each column."""
+        right: Any = self.ops.Xi_Phi.T @ V
+        return solve_in_row_space(self.ops, self.ops.C, right, "the least-squares problem").theta
