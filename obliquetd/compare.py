@@ -73,12 +73,8 @@ class Comparison:
         shown = [key for key in COLUMNS if any(key in r.quantities for r in self.rows)]
         out = [["method", *(COLUMNS[key] for key in shown)]]
         for row in self.rows:
-            out.append(
-                [
-                    row.name,
-                    *(_cell(row.quantities[k]) if k in row.quantities else "-" for k in shown),
-                ]
-            )
+            found = row.quantities
+            out += [[row.name, *(_cell(found[k]) if k in found else "-" for k in shown)]]
         return out
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
-from obliquetd.algebra.interpolation import SingularEverywhere, solve_by_interpolation
+from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.numbers import exactify, public_number
 from obliquetd.errors import KindError, SignUndecidedError, SingularError, SizeError
@@ -197,7 +197,7 @@ class FieldMatrix(Matrix):
     def solve(self, right: FieldMatrix, what: str = "the system") -> FieldMatrix:
         try:
             return self._new(self._solve(right._m))
-        except (DMNonInvertibleMatrixError, SingularEverywhere):
+        except (DMNonInvertibleMatrixError, SingularEverywhereError):
             null = self.null_space()
             vector = null.submatrix(range(self.shape[1]), [0]).public()
             raise SingularError(f"{what} is singular", vector) from None
@@ -252,7 +252,7 @@ class FieldMatrix(Matrix):
         if m == n:
             try:
                 return self._new(self._solve(right._m)), none
-            except (DMNonInvertibleMatrixError, SingularEverywhere):
+            except (DMNonInvertibleMatrixError, SingularEverywhereError):
                 pass
         reduced, pivots = self._m.hstack(right._m).rref()
         null = self.null_space()

@@ -15,10 +15,10 @@ from typing import Any
 import flint
 from sympy.polys.matrices import DomainMatrix
 
-__all__ = ["SingularEverywhere", "solve_by_interpolation"]
+__all__ = ["SingularEverywhereError", "solve_by_interpolation"]
 
 
-class SingularEverywhere(ArithmeticError):
+class SingularEverywhereError(ArithmeticError):
     """The determinant is the zero polynomial."""
 
 
@@ -67,7 +67,7 @@ def _samples(rows: list[list[Any]], n: int, m: int, bound: int) -> tuple[list[in
         if det == 0:
             misses += 1
             if misses > bound:
-                raise SingularEverywhere
+                raise SingularEverywhereError
         else:
             b = flint.fmpz_mat(n, m, [p(candidate) for row in rows for p in row[n:]])
             points.append(candidate)

@@ -257,7 +257,7 @@ def number_text(value: Any, digits: int = 6) -> str:
     >>> number_text(sp.Integer(2) ** 20000 / (sp.Integer(2) ** 20000 + sp.Integer(3) ** 12618))
     '0.657856 (exact, 6021 digits)'
     """
-    value = public_number(value)
+    value = sp.Integer(value) if isinstance(value, int) else public_number(value)
     if isinstance(value, float):
         return f"{value:.{digits}g}"
     if isinstance(value, sp.Rational):

@@ -1,0 +1,187 @@
+"""Proofs of matrix identities for every size, by rewriting noncommutative words.
+
+A :class:`Word` is a linear combination of products of letters. A letter stands for a
+matrix of unknown size; its shape is a pair of dimension names, and products that do
+not fit are refused. A :class:`Theory` holds rules ``product -> word``, each an equation
+that is assumed (an inverse, a hypothesis); their transposes are added. Rewriting
+replaces equals by equals, so two words with one normal form are equal for all
+matrices that satisfy the assumptions. A failed reduction proves nothing.
+
+The same words are evaluated on numbers (:meth:`Word.evaluate`), so that what is proved
+is what is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra import Matrix, parse_number
+
+__all__ = ["ZERO", "Theory", "Word", "identity", "inverse_of", "letter"]
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A named matrix, perhaps transposed."""
+
+    name: str
+    rows: str
+    columns: str
+    symmetric: bool = False
+    transposed: bool = False
+
+    @property
+    def T(self) -> Letter:
+        if self.symmetric:
+            return self
+        return Letter(self.name, self.columns, self.rows, False, not self.transposed)
+
+    def __str__(self) -> str:
+        return self.name + ("'" if self.transposed else "")
+
+
+Product = tuple[Letter, ...]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A sum of coefficients times products; all of one shape.
+
+    Attributes
+    ----------
+    terms : tuple of (product, sympy coefficient)
+        The empty product is the identity.
+    """
+
+    terms: tuple[tuple[Product, sp.Expr], ...]
+
+    @staticmethod
+    def of(terms: Mapping[Product, Any]) -> Word:
+        """Collect, and drop zero coefficients."""
+        kept = {p: sp.expand(c) for p, c in terms.items()}
+        return Word(tuple(sorted(((p, c) for p, c in kept.items() if c != 0), key=_order)))
+
+    @property
+    def T(self) -> Word:
+        return Word.of({tuple(x.T for x in reversed(p)): c for p, c in self.terms})
+
+    def __matmul__(self, other: Word) -> Word:
+        out: dict[Product, Any] = {}
+        for p, a in self.terms:
+            for q, b in other.terms:
+                _check_fit(p, q)
+                out[p + q] = out.get(p + q, 0) + a * b
+        return Word.of(out)
+
+    def __add__(self, other: Word) -> Word:
+        out: dict[Product, Any] = dict(self.terms)
+        for p, c in other.terms:
+            out[p] = out.get(p, 0) + c
+        return Word.of(out)
+
+    def __sub__(self, other: Word) -> Word:
+        return self + (-1) * other
+
+    def __rmul__(self, factor: Any) -> Word:
+        return Word.of({p: factor * c for p, c in self.terms})
+
+    def __str__(self) -> str:
+        return " + ".join(
+            ("" if c == 1 else f"({c}) ") + (" ".join(map(str, p)) or "I") for p, c in self.terms
+        ) or "0"
+
+    def evaluate(self, values: Mapping[str, Matrix], one: Matrix) -> Matrix:
+        """The matrix that the word stands for; ``one`` is the identity of the right size."""
+        total: Matrix | None = None
+        for product, c in self.terms:
+            matrix: Matrix | None = None
+            for x in product:
+                factor = values[x.name].T if x.transposed else values[x.name]
+                matrix = factor if matrix is None else matrix @ factor
+            term = one if matrix is None else matrix
+            if c != 1:
+                term = term.scaled(term.arithmetic.scalar(parse_number(c)))
+            total = term if total is None else total + term
+        if total is None:
+            raise ValueError("the zero word has no shape")
+        return total
+
+
+def _order(term: tuple[Product, Any]) -> str:
+    return " ".join(map(str, term[0]))
+
+
+def _check_fit(p: Product, q: Product) -> None:
+    if p and q and p[-1].columns != q[0].rows:
+        raise ValueError(f"{p[-1]} has columns {p[-1].columns}, {q[0]} has rows {q[0].rows}")
+
+
+ZERO = Word(())
+"""The zero matrix of any shape."""
+
+
+def letter(name: str, shape: str, *, symmetric: bool = False) -> Word:
+    """A letter; ``shape`` is two dimension names, as in ``"n d"``."""
+    rows, columns = shape.split()
+    return Word.of({(Letter(name, rows, columns, symmetric),): 1})
+
+
+def identity() -> Word:
+    """The identity."""
+    return Word.of({(): 1})
+
+
+def inverse_of(name: str, word: Word) -> tuple[Word, list[tuple[Word, Word]]]:
+    """A letter for the inverse of a product, and the two rules that say so."""
+    ((product, _),) = word.terms
+    inverse = letter(name, f"{product[-1].columns} {product[0].rows}")
+    return inverse, [(inverse @ word, identity()), (word @ inverse, identity())]
+
+
+class Theory:
+    """Assumed equations, used from left to right.
+
+    Parameters
+    ----------
+    rules : iterable of (Word, Word)
+        The left side is one product with coefficient 1. Earlier rules go first.
+    """
+
+    MOST_STEPS = 10_000
+
+    def __init__(self, rules: Iterable[tuple[Word, Word]]) -> None:
+        self.rules: list[tuple[Product, Word]] = []
+        for left, right in rules:
+            for side, other in ((left, right), (left.T, right.T)):
+                ((product, coefficient),) = side.terms
+                if coefficient != 1 or not product:
+                    raise ValueError(f"the left side of a rule is one product; got {side}")
+                if all(product != known for known, _ in self.rules):
+                    self.rules.append((product, other))
+
+    def normal_form(self, word: Word) -> Word:
+        """Rewrite until no rule applies."""
+        for _ in range(self.MOST_STEPS):
+            step = self._rewrite_once(word)
+            if step is None:
+                return word
+            word = step
+        raise ValueError("the rules do not terminate")
+
+    def _rewrite_once(self, word: Word) -> Word | None:
+        for product, c in word.terms:
+            for left, right in self.rules:
+                for i in range(len(product) - len(left) + 1):
+                    if product[i : i + len(left)] == left:
+                        rest = word - Word.of({product: c})
+                        before, after = Word.of({product[:i]: c}), product[i + len(left) :]
+                        return rest + before @ right @ Word.of({after: 1})
+        return None
+
+    def proves(self, left: Word, right: Word) -> bool:
+        """Whether both sides have one normal form."""
+        return not self.normal_form(left - right).terms
