@@ -5,6 +5,8 @@ families and every oblique-projection fixed point as rationals, closed forms in
 symbols, or floats. ``verify()`` checks the claims of Lyu et al. (2018).
 """
 
+from typing import Any
+
 from obliquetd import domains, features
 from obliquetd.chain import MarkovChain
 from obliquetd.compare import compare
@@ -26,4 +28,23 @@ __all__ = [
     "load_model",
     "oblique_projection",
     "save_model",
+    "verify",
 ]
+
+
+def verify(*args: Any, **kwargs: Any) -> list[Any]:
+    """Check every claim of the paper; see :func:`obliquetd.claims.verify`.
+
+    Returns
+    -------
+    list of ClaimResult
+        Each has ``id``, ``statement``, ``verdict`` and ``evidence``.
+
+    Examples
+    --------
+    >>> [(r.id, r.verdict) for r in verify(["two-state-X-star"])]
+    [('two-state-X-star', 'verified')]
+    """
+    from obliquetd import claims  # registers the claims, which builds their test problems
+
+    return claims.verify(*args, **kwargs)

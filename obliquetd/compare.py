@@ -6,22 +6,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from obliquetd.algebra import number_text
+from obliquetd.algebra import cell_text
 from obliquetd.errors import MathematicalError
 from obliquetd.fixed_point import FixedPoint
 from obliquetd.problem import METHODS, PolicyEvaluation
 
-__all__ = ["COLUMNS", "Comparison", "ComparisonRow", "compare"]
+__all__ = ["COLUMNS", "LEGEND", "Comparison", "ComparisonRow", "compare"]
 
 COLUMNS: dict[str, str] = {
-    "criterion": "||Lambda'X - C||_F^2",
-    "distance": "||X - X*||_F",
-    "angle": "angle(X, X*)",
+    "criterion": "criterion",
+    "distance": "distance",
+    "angle": "angle",
     "rmse": "RMSE",
     "rmspbe": "RMSPBE",
     "worst_case": "worst case",
 }
 """What is compared, with the heading of each column; each is an attribute of a FixedPoint."""
+
+LEGEND = (
+    "criterion ||Lambda'X - C||_F^2, distance ||X - X*||_F, angle between span(X) and span(X*), "
+    "worst case: sup over rewards of ||v_hat - v|| / ||Pi v - v||"
+)
+"""What the short headings mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +80,7 @@ class Comparison:
         out = [["method", *(COLUMNS[key] for key in shown)]]
         for row in self.rows:
             found = row.quantities
-            out += [[row.name, *(_cell(found[k]) if k in found else "-" for k in shown)]]
+            out += [[row.name, *(cell_text(found[k]) if k in found else "-" for k in shown)]]
         return out
 
     def __str__(self) -> str:
@@ -87,17 +93,6 @@ class Comparison:
             ).rstrip()
             for row in table
         )
-
-
-def _cell(value: Any) -> str:
-    """Exact where it is short, with a decimal beside a root; a decimal alone where it is long."""
-    text = number_text(value)
-    if isinstance(value, float) or getattr(value, "is_Rational", False):
-        return text
-    if getattr(value, "free_symbols", True):
-        return text
-    decimal = number_text(float(value))
-    return f"{text} = {decimal}" if len(text) <= 14 else decimal
 
 
 def compare(
@@ -126,9 +121,9 @@ def compare(
     >>> table["setd"].quantities["criterion"], table["etd"].quantities["distance"]
     (1/4, 9/2)
     >>> print(compare(two_state(), ["setd", "td"], quantities=["criterion", "distance"]))
-    method  ||Lambda'X - C||_F^2          ||X - X*||_F
-    setd                     1/4  sqrt(82)/2 = 4.52769
-    td                   729/100                  27/2
+    method  criterion              distance
+    setd          1/4  sqrt(82)/2 = 4.52769
+    td        729/100                  27/2
     """
     return Comparison(tuple(_row(problem, m, quantities) for m in methods))
 

@@ -152,14 +152,12 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
     (Phi' Xi Phi) (Z'Phi)^-1 (Z' Xi^-1 Z) (Phi'Z)^-1. It is infinite where a state of
     weight zero influences v_hat, and 1 where span(Phi) is everything.
     """
-    Z = (ops.L_pi.T @ X).column_basis()
-    Phi = ops.Phi.column_basis()
+    Z, Phi = ops.L_pi.T @ X, ops.Phi
     numeric = ops.arithmetic.kind == "float"
-    touched = set(Z.support()[0].tolist())
-    if touched & set(ops.unvisited):
+    if set(Z.support()[0].tolist()) & set(ops.unvisited):
         return math.inf if numeric else sp.oo
     seen = sorted(set(range(ops.n)) - set(ops.unvisited))
-    Z, Phi = (M.submatrix(seen, range(M.shape[1])) for M in (Z, Phi))
+    Z, Phi = (M.submatrix(seen, range(M.shape[1])).column_basis() for M in (Z, Phi))
     weights = [ops.xi.entries()[i] for i in seen]
     gram = Phi.T @ Phi.scale_rows(ops.arithmetic.column(weights))
     inverse_weights = ops.arithmetic.column([ops.arithmetic.one / w for w in weights])

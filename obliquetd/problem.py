@@ -312,6 +312,11 @@ class PolicyEvaluation:
         """Pi v_pi, n of them: the best approximation in the Xi-norm (Lemma 1)."""
         return (self._ops.Phi @ self._best.solution.theta).public_vector()
 
+    @property
+    def best_undetermined(self) -> tuple[Hashable, ...]:
+        """States of weight zero whose value in :attr:`best` is open; shown as 0 there."""
+        return tuple(self._ops.names(self._best.solution.free_states))
+
     def _diagonal(self, column: Matrix) -> Any:
         return self._ops.arithmetic.identity(self._ops.n).scale_rows(column).public()
 

@@ -6,6 +6,7 @@ from obliquetd.algebra.floating import FLOAT, FloatArithmetic, FloatMatrix, Solv
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Matrix
 from obliquetd.algebra.numbers import (
     Kind,
+    cell_text,
     exact_distribution,
     exactify,
     join_kinds,
@@ -40,6 +41,7 @@ __all__ = [
     "Kind",
     "Matrix",
     "SolveReport",
+    "cell_text",
     "choose_arithmetic",
     "exact_distribution",
     "exactify",

@@ -28,6 +28,7 @@ from obliquetd.errors import NumberError
 
 __all__ = [
     "Kind",
+    "cell_text",
     "exact_distribution",
     "exactify",
     "join_kinds",
@@ -277,6 +278,29 @@ def number_text(value: Any, digits: int = 6) -> str:
             else f"formula in {', '.join(sorted(map(str, value.free_symbols)))} with long coefficients"
         )
     return str(value)
+
+
+def cell_text(value: Any, width: int = 14) -> str:
+    """What fits a table cell: exact where that is short, else a decimal after ``~``.
+
+    A short root is followed by its decimal.
+
+    Examples
+    --------
+    >>> import sympy as sp
+    >>> cell_text(sp.Rational(9, 10)), cell_text(sp.sqrt(82) / 2), cell_text(sp.Rational(10**20, 3))
+    ('9/10', 'sqrt(82)/2 = 4.52769', '~3.33333e+19')
+    """
+    text = number_text(value)
+    number = sp.Integer(value) if isinstance(value, int) else public_number(value)
+    if isinstance(number, float) or number.free_symbols or number.is_infinite:
+        return text
+    if number.is_Rational:
+        if len(text) <= width:
+            return text
+        return "~" + _decimal_text(Fraction(int(number.p), int(number.q)), 6)
+    decimal = number_text(float(number))
+    return f"{text} = {decimal}" if len(text) <= width else f"~{decimal}"
 
 
 def _decimal_text(value: Fraction, digits: int) -> str:

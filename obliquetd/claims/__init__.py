@@ -1,13 +1,6 @@
 """Statements of a paper as objects that can be checked."""
 
-from obliquetd.claims import (
-    projections,  # the order of import is the order of the paper
-    criterion,
-    traces,
-    emphatic,
-    two_state,
-    open_questions,
-)
+from obliquetd.claims import paper as paper
 from obliquetd.claims.claim import (
     REGISTRY,
     Claim,
@@ -29,6 +22,5 @@ __all__ = [
     "Registry",
     "Verdict",
     "claim",
-    "projections",
     "verify",
 ]

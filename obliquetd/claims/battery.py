@@ -79,7 +79,7 @@ class letters:  # noqa: N801 - a namespace of the paper's letters
     P = letter("P", "n n")  # gamma P_pi, every transition times its discount
     V = letter("V", "n 1")
     r = letter("r", "n 1")
-    I = identity()  # noqa: E741
+    Id = identity()
 
 
 def problem_values(problem: PolicyEvaluation) -> dict[str, Matrix]:

@@ -9,7 +9,6 @@ import sympy as sp
 
 from obliquetd.algebra import Matrix
 from obliquetd.claims.battery import (
-
     decide_identity,
     letters,
     off_policy_battery,
@@ -22,7 +21,7 @@ from obliquetd.problem import PolicyEvaluation
 
 __all__: list[str] = []
 
-P, Phi, Xi, I = letters.P, letters.Phi, letters.Xi, letters.I
+P, Phi, Xi, Id = letters.P, letters.Phi, letters.Xi, letters.Id
 
 
 @claim(
@@ -46,8 +45,8 @@ def power_series(step: Word = P) -> Outcome:
         values["S"], values["Q"] = one + p + p @ p, p @ p @ p
 
     induction = decide_identity(
-        [("the induction step", (I - P) @ (S + Q), I - step @ Q)],
-        rules=[(P @ S, S - I + Q)],
+        [("the induction step", (Id - P) @ (S + Q), Id - step @ Q)],
+        rules=[(P @ S, S - Id + Q)],
         extra=third_power,
         premise="If P S = S - I + Q",
     )
@@ -167,7 +166,9 @@ def f_is_diagonal_of_x(matrix: str = "X_E") -> Outcome:
 
     found = Counterexample.find(off_policy_battery(), violation)
     if found is None:
-        return Outcome(Verdict.VERIFIED, f"diag({matrix}) = f on {len(off_policy_battery())} problems")
+        return Outcome(
+            Verdict.VERIFIED, f"diag({matrix}) = f on {len(off_policy_battery())} problems"
+        )
     return Outcome(
         Verdict.CORRECTED,
         f"on the two-state example X_E is not square: {told(found.observed)}",
@@ -220,8 +221,10 @@ def sequential_sampling(trace: str = "follow-on") -> Outcome:
             independent, sequential = ops.Xi_Phi.scaled(ratio), ops.Phi.scale_rows(ops.f)
         if (independent - sequential).is_zero():
             return None
-        A = {k: X.T @ ops.Lambda for k, X in (("shuffled", independent), ("in order", sequential))}
-        return {f"A, samples {k}": a.public() for k, a in A.items()}
+        shuffled, ordered = (X.T @ ops.Lambda for X in (independent, sequential))
+        if ops.arithmetic.sign(shuffled.item()) >= 0 or ops.arithmetic.sign(ordered.item()) <= 0:
+            return None
+        return {"A, samples shuffled": shuffled.public(), "A, samples in order": ordered.public()}
 
     found = Counterexample.find([two_state()], violation)
     if found is None:
@@ -229,7 +232,7 @@ def sequential_sampling(trace: str = "follow-on") -> Outcome:
     return Outcome(
         Verdict.VERIFIED,
         f"ETD on the two-state example: {told(found.observed)}: in order it is stable, shuffled it "
-        "is TD's, scaled, and unstable. SETD (Algorithm 1) is a function of one transition, so its "
+        "is that of TD, scaled, and unstable. SETD (Algorithm 1) is a function of one transition, so its "
         "expected update is the same in any order. SETD(lambda > 0), Algorithm 2, has a trace and "
         "does need the order",
         found.observed,
@@ -258,13 +261,13 @@ def td_diverges(discount: str = "9/10") -> Outcome:
     symbolic = two_state(discount="gamma")
     general = sp.factor((symbolic.Phi.T * symbolic.Xi * symbolic.L_pi * symbolic.Phi)[0])
     if A < 0:
+        gamma = symbolic.discount
+        where = sp.solveset(general < 0, gamma, sp.Interval(0, 1))
         return Outcome(
             Verdict.VERIFIED,
             f"A = {A} < 0, so |1 - alpha A| > 1 for every alpha > 0; for any discount A = {general}, "
-            "negative exactly above 5/6",
+            f"negative for gamma in {where}",
             {"A": A},
         )
     found = Counterexample.find([problem], lambda p: {"A": (p.Phi.T * p.Xi * p.Lambda)[0]})
     return Outcome(Verdict.REFUTED, f"A = {A} >= 0", {"A": A}, found)
-
-

@@ -9,8 +9,8 @@ __all__: list[str] = []
 
 def _open(id_: str, where: str, title: str, statement: str, missing: str) -> None:
     @claim(id_, where=where, title=title, statement=statement)
-    def check(decided: Verdict = Verdict.OPEN) -> Outcome:
-        return Outcome(decided, missing)
+    def check() -> Outcome:
+        return Outcome(Verdict.OPEN, missing)
 
 
 _open(

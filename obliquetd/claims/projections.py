@@ -15,8 +15,8 @@ from obliquetd.problem import PolicyEvaluation
 
 __all__: list[str] = []
 
-Phi, X, Xi, L, V, r, I = (
-    letters.Phi, letters.X, letters.Xi, letters.L, letters.V, letters.r, letters.I
+Phi, X, Xi, L, V, r, Id = (
+    letters.Phi, letters.X, letters.Xi, letters.L, letters.V, letters.r, letters.Id
 )  # fmt: skip
 
 G = inverse_of("G", X.T @ Phi)[0]  # (X' Phi)^-1
@@ -26,6 +26,7 @@ Li = inverse_of("Li", L)[0]  # L^-1
 PROJECTION = Phi @ G @ X.T  # Pi_Phi^X
 PI = Phi @ K @ Phi.T @ Xi  # the Xi-orthogonal projector
 G_FOR = {"G": X.T @ Phi}
+IN_SPAN = Phi @ letter("theta", "d 1")
 SOLUTION = Phi @ H @ X.T @ r  # Phi theta of Lemma 2
 
 
@@ -70,7 +71,7 @@ def projection_orthogonal(spans: Word = Phi) -> Outcome:
     M = letter("M", "d d")
     S = letter("S", "n n", symmetric=True)
 
-    def square_M(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
+    def square_M(_: PolicyEvaluation, values: dict[str, Matrix]) -> None:
         d = values["Phi"].shape[1]
         values["M"] = values["X"].submatrix(range(d), range(d))
 
@@ -101,7 +102,7 @@ def _expand_inverse(M: Word, N: Word) -> list[tuple[Word, Word]]:
     return [(N, F @ Mi.T), (Mi @ M, identity()), (M @ Mi, identity())]
 
 
-def _symmetric_projection(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
+def _symmetric_projection(_: PolicyEvaluation, values: dict[str, Matrix]) -> None:
     """X of the same span as Phi, and S the orthogonal projection onto it."""
     values["X"] = values["Phi"]
     gram = values["Phi"].T @ values["Phi"]
@@ -217,6 +218,8 @@ def lemma_1_existence(weights: tuple[str, str] = ("5/9", "4/9")) -> Outcome:
         crossed = (ops.X_star.T @ ops.Phi).det()
         if not crossed and ops.C.det():
             return {
+                "Phi'": problem.Phi.T,
+                "xi'": problem.xi.T,
                 "X*'Phi": problem._ops.arithmetic.public(crossed),
                 "C": problem.C[0],
                 "theta of X*'L Phi theta = X*'r": problem.fixed_point("best").theta[0],
@@ -236,9 +239,9 @@ def lemma_1_existence(weights: tuple[str, str] = ("5/9", "4/9")) -> Outcome:
         return Outcome(Verdict.VERIFIED, "X*'Phi is non-singular on every problem tried")
     return Outcome(
         Verdict.CORRECTED,
-        "with phi = (1, -1), xi = (5/9, 4/9), both states leading to the second and discount "
-        "9/10, X*'Phi = 0: the projection along X* does not exist, although C = 1 does not vanish "
-        f"and the equation of Lemma 2 still gives Pi V ({told(found.observed)})",
+        "two states that both lead to the second, "
+        f"{told(found.observed)}: the projection along X* does not exist, although the "
+        "least-squares projection does and the equation of Lemma 2 still gives Pi V",
         found.observed,
         found,
         "Lemma 1 needs X*'Phi = Phi' Xi L^-1 Phi to be non-singular. On-policy it is; off-policy "
@@ -344,10 +347,10 @@ def lemma_2_necessary(discount: str = "5/6") -> Outcome:
     title="For v in span(Phi), v - Pi T v = -Pi (T v - v)",
     statement=r"\hat v - \Pi T\hat v = \Pi(\hat v - T\hat v)\quad (\hat v \in \mathrm{span}\,\Phi)",
 )
-def rmspbe_two_forms(value: Word = Phi @ letter("theta", "d 1")) -> Outcome:
+def rmspbe_two_forms(value: Word = IN_SPAN) -> Outcome:
     """Pi v = v on the span; off it the two forms differ."""
 
-    def theta(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
+    def theta(_: PolicyEvaluation, values: dict[str, Matrix]) -> None:
         values["theta"] = values["Phi"].T @ values["r"]
 
     backup = r + value - L @ value
@@ -365,11 +368,11 @@ def rmspbe_two_forms(value: Word = Phi @ letter("theta", "d 1")) -> Outcome:
     title="V = R + gamma P V has exactly one solution for discount below 1",
     statement=r"V_\pi = T_\pi V_\pi = R_\pi + \gamma P_\pi V_\pi",
 )
-def bellman_equation(discount: str = "gamma") -> Outcome:
+def bellman_equation(sign: int = 1) -> Outcome:
     """The residual vanishes, and det(I - gamma P) has no root in [0, 1)."""
-    problem = two_state(discount=discount, reward="r")
+    problem = two_state(discount="gamma", reward="r")
     v, P, gain = problem.v_pi, problem.P_pi, problem.discount
-    residual = sp.simplify(problem.r_pi + gain * P * v - v)
+    residual = sp.simplify(problem.r_pi + sign * gain * P * v - v)
     det = sp.factor((sp.eye(2) - gain * P).det())
     roots = [
         root for root in sp.Poly(det, sp.Symbol("gamma")).real_roots() if 0 <= root < 1

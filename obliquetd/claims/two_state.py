@@ -79,8 +79,17 @@ def _compare(name: str, printed: list[list[str]], correction: str = "") -> Outco
         told(found.observed),
         {name: actual},
         found,
-        correction or f"{told({name: actual})}",
+        _correction(correction) or told({name: actual}),
     )
+
+
+def _correction(template: str) -> str:
+    """Fill a correction with computed matrices."""
+    problem = two_state()
+    convention = printed_convention(problem)
+    found = {**_computed(problem), "diag_f": convention}
+    found["Xi_f_Phi"] = problem.Xi * convention * problem.Phi
+    return template.format(**{k: told({"": v}).removeprefix(" = ") for k, v in found.items()})
 
 
 def _displayed(name: str, title: str, latex: str, note: str = "") -> None:
@@ -99,21 +108,25 @@ def _displayed(name: str, title: str, latex: str, note: str = "") -> None:
 _displayed("P_pi", "P_pi as displayed", r"P_\pi = \begin{bmatrix}0&1\\0&1\end{bmatrix}")
 _displayed("L_pi", "L_pi as displayed", r"L_\pi = \begin{bmatrix}1&-0.9\\0&0.1\end{bmatrix}")
 _displayed("X_star", "X* as displayed", r"X^* = \begin{bmatrix}0.5\\14.5\end{bmatrix}")
-_displayed("f", "f_ETD as displayed, with its series", r"f_{ETD} = (0.5,\ 0.5 + 0.9 + 0.9^2 + \cdots = 9.5)")
+_displayed(
+    "f",
+    "f_ETD as displayed, with its series",
+    r"f_{ETD} = (0.5,\ 0.5 + 0.9 + 0.9^2 + \cdots = 9.5)",
+)
 _displayed(
     "Omega_E",
     "Omega_E as displayed",
     r"\Omega_E = \begin{bmatrix}0.5&0\\0&0.95\end{bmatrix}",
-    "Two slips. 0.95 is a misprint of 9.5: X_E and Table I are computed with 9.5. And diag(f) = "
-    "diag(1/2, 19/2) is Xi Omega_E; by f_i = xi(i) lim E[Omega_E | S = s_i], "
-    "Omega_E = Xi^-1 diag(f) = diag(1, 19).",
-)  # fmt: skip
+    "Two slips. The last entry is a misprint of f(2): X_E and Table I are computed with "
+    "diag(f) = {diag_f}. And diag(f) is Xi Omega_E; by f_i = xi(i) lim E[Omega_E | S = s_i], "
+    "Omega_E = Xi^-1 diag(f) = {Omega_E}.",
+)
 _displayed(
     "X_E",
     "X_E as displayed",
     r"X_{\Omega_E} = \Xi\Omega_E\Phi = \begin{bmatrix}0.25\\9.5\end{bmatrix}",
-    "It is Xi diag(f) Phi: xi is multiplied in twice. By the definition of f, "
-    "X_E = diag(f) Phi = (1/2, 19)'. (The printed Omega_E with 0.95 would give 0.95.)",
+    "It is Xi diag(f) Phi = {Xi_f_Phi}: xi is multiplied in twice. By the definition of f, "
+    "X_E = diag(f) Phi = {X_E}.",
 )
 _displayed("Omega_S", "Omega_S as displayed", r"\Omega_S = \begin{bmatrix}0&0\\0&10\end{bmatrix}")
 _displayed("X_S", "X_S as displayed", r"X_{\Omega_S} = \begin{bmatrix}0\\10\end{bmatrix}")

@@ -40,7 +40,21 @@ from obliquetd.problem import PolicyEvaluation
 __all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model"]
 
 FIELDS = frozenset(
-    ["transitions", "states", "actions", "terminal", "discount", "gamma", "target", "policy", "behavior", "features", "xi", "arithmetic", "title"]
+    [
+        "transitions",
+        "states",
+        "actions",
+        "terminal",
+        "discount",
+        "gamma",
+        "target",
+        "policy",
+        "behavior",
+        "features",
+        "xi",
+        "arithmetic",
+        "title",
+    ]
 )
 ROW = ("state", "action", "next_state", "probability", "reward", "discount")
 LARGEST_FILE = 50_000_000

@@ -1,0 +1,9 @@
+"""The paper's claims, registered in the order of the paper by importing them in it."""
+
+# ruff: noqa: F401, I001
+from obliquetd.claims import projections
+from obliquetd.claims import criterion
+from obliquetd.claims import traces
+from obliquetd.claims import emphatic
+from obliquetd.claims import two_state
+from obliquetd.claims import open_questions

@@ -1,0 +1,256 @@
+"""The command ``obliquetd``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from obliquetd.algebra import cell_text
+from obliquetd.errors import InputError, MathematicalError, ObliqueTDError
+from obliquetd.problem import METHODS, PolicyEvaluation
+
+app = typer.Typer(
+    help="The exact truth about temporal-difference policy evaluation.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+out = Console()
+err = Console(stderr=True)
+
+COLORS = {
+    "proved": "green",
+    "verified": "green",
+    "corrected": "yellow",
+    "refuted": "red",
+    "open": "cyan",
+}
+MOST_STATES = 24
+
+
+def _print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Strict JSON for machines.")]
+
+
+@app.command()
+def verify(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Claims to check; all by default.")
+    ] = None,
+    as_json: JsonFlag = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence/--brief", help="With or without the evidence.")
+    ] = True,
+) -> None:
+    """Check every claim of the paper.
+
+    Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/]
+    """
+    from obliquetd.claims import verify as check_claims
+
+    start = time.perf_counter()
+    with err.status("checking ...") as status:
+        results = check_claims(
+            ids or None, progress=lambda c: status.update(f"checking {escape(c.id)} ...")
+        )
+    if as_json:
+        _print_json([r.to_dict() for r in results])
+        return
+    table = Table(show_lines=evidence, expand=evidence)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim", ratio=2)
+    table.add_column("evidence", ratio=3) if evidence else table.add_column("where")
+    for r in results:
+        color = COLORS[r.verdict]
+        title = f"[bold]{escape(r.id)}[/]\n{escape(r.claim.title)}\n[dim]{escape(r.claim.where)}[/]"
+        told = escape(r.evidence)
+        if r.outcome.correction:
+            told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
+        if evidence:
+            table.add_row(f"[{color}]{r.verdict}[/]", title, told)
+        else:
+            table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), escape(r.claim.where))
+    out.print(table)
+    count = Counter(r.verdict for r in results)
+    summary = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in COLORS.items() if count[v])
+    out.print(f"{len(results)} claims: {summary}, in {time.perf_counter() - start:.1f} s")
+
+
+@app.command()
+def table1(
+    discount: Annotated[str, typer.Option(help="Of the two-state example.")] = "9/10",
+    as_json: JsonFlag = False,
+) -> None:
+    """Table I of the paper, recomputed: printed, by the printed convention, by the definition.
+
+    Example: [bold]obliquetd table1[/]
+    """
+    from obliquetd.claims.two_state import TABLE_1, printed_convention
+    from obliquetd.compare import LEGEND, compare
+    from obliquetd.domains import two_state
+
+    problem = two_state(discount=discount)
+    if problem.symbols:
+        raise InputError("table1 needs a number for the discount, such as 9/10")
+    table = compare(problem, list(TABLE_1), quantities=["criterion", "distance", "angle"])
+    convention = problem.fixed_point(Omega=printed_convention(problem))
+    rows: list[tuple[Any, ...]] = []
+    for name, printed in TABLE_1.items():
+        q = table[name].quantities
+        label = "Xi^-1 diag(f), as defined" if name == "etd" else ""
+        rows.append((name, label, " / ".join(printed), *q.values()))
+        if name == "etd":
+            rows.append(
+                (name, "diag(f), as printed", " / ".join(printed), convention.criterion,
+                 convention.distance, convention.angle)
+            )  # fmt: skip
+    if as_json:
+        keys = ("method", "convention", "printed", "criterion", "distance", "angle")
+        _print_json([dict(zip(keys, (*r[:3], *map(str, r[3:])), strict=True)) for r in rows])
+        return
+    shown = Table(title=f"Table I, two-state MDP, discount {problem.discount}")
+    for heading in ("method", "printed", "criterion", "distance", "angle"):
+        shown.add_column(heading, justify="left" if heading == "method" else "right")
+    for name, label, printed, *numbers in rows:
+        shown.add_row(f"{name}  {label}", printed, *map(cell_text, numbers))
+    out.print(shown)
+    out.print(
+        f"{LEGEND.rpartition(', worst')[0]}.\n"
+        "The printed column is for discount 9/10. Details: obliquetd verify"
+    )
+
+
+@app.command()
+def analyze(
+    model: Annotated[
+        str, typer.Argument(help="A JSON model file, or gym:NAME[?option=value&...].")
+    ],
+    discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
+    arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
+    learner: Annotated[
+        list[str] | None, typer.Option(help=f"One of {', '.join(METHODS)}; may be repeated.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE: a number for a symbol.")
+    ] = None,
+    as_json: JsonFlag = False,
+    all_states: Annotated[bool, typer.Option("--all", help="Every state in the table.")] = False,
+) -> None:
+    """Analyse a model: chain, values, X*, fixed points and their errors.
+
+    Examples: [bold]obliquetd analyze model.json --learner td[/],
+    [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
+    """
+    from obliquetd.analysis import analyze as analyze_problem
+
+    problem = _load(model, discount, arithmetic)
+    if set_:
+        problem = problem.subs(dict(_assignment(text) for text in set_))
+    for name in learner or ():
+        if name not in METHODS:
+            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(METHODS)}")
+    with err.status("solving ..."):
+        found = analyze_problem(problem, learner or METHODS)
+        data = found.to_dict() if as_json else None
+    if data is not None:
+        _print_json(data)
+    else:
+        _show(found, len(problem.states) if all_states else MOST_STATES)
+
+
+def _load(model: str, discount: str | None, arithmetic: str | None) -> PolicyEvaluation:
+    from obliquetd.formats import load_model
+    from obliquetd.formats.gym import load_gym
+
+    given = {"discount": discount, "arithmetic": arithmetic}
+    chosen = {k: v for k, v in given.items() if v is not None}
+    if model.startswith("gym:"):
+        return load_gym(model.removeprefix("gym:"), **chosen)
+    return load_model(Path(model), **chosen)
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"--set {text!r}; expected NAME=VALUE, as in gamma=9/10")
+    return name.strip(), value.strip()
+
+
+def _show(found: Any, most: int) -> None:
+    from obliquetd.analysis import state_cells
+    from obliquetd.compare import LEGEND
+
+    problem = found.problem
+    out.print(f"[bold]{escape(repr(problem))}[/]")
+    classes = problem.chain.classes
+    closed = [c for c in classes if c.closed]
+    transient = problem.chain.transient
+    out.print(
+        f"behaviour chain: {len(closed)} recurrent class{'es' if len(closed) > 1 else ''} ("
+        + ", ".join(f"{len(c.states)} states, period {c.period}" for c in closed[:6])
+        + f"), {len(transient)} transient states"
+        + (f": {escape(', '.join(map(str, transient[:10])))}" if transient else "")
+        + (" ..." if len(transient) > 10 else "")
+    )
+    _print_cells(state_cells(found, most))
+    if len(problem.states) > most:
+        out.print(
+            f"... {len(problem.states) - most} more states (--all shows them, --json has them)"
+        )
+    _print_cells(found.comparison.cells())
+    if any("criterion" in row.quantities for row in found.comparison):
+        out.print(f"[dim]{LEGEND}[/]")
+    for note in _notes(found):
+        out.print(note)
+
+
+def _notes(found: Any) -> list[str]:
+    """What does not exist or is open, each reason once with the methods that it concerns."""
+    notes: dict[str, list[str]] = {}
+    for row in found.comparison:
+        if row.undetermined:
+            names = ", ".join(map(str, row.undetermined[:10]))
+            more = " ..." if len(row.undetermined) > 10 else ""
+            why = f"the values of {len(row.undetermined)} unvisited states are open: {names}{more}"
+            notes.setdefault(why, []).append(row.name)
+        for what, why in row.problems.items():
+            notes.setdefault(why, []).append(f"{row.name} ({what})")
+    for what, why in found.problems.items():
+        notes.setdefault(why, []).append(what)
+    return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]
+
+
+def _print_cells(cells: list[list[str]]) -> None:
+    table = Table()
+    for j, heading in enumerate(cells[0]):
+        table.add_column(escape(heading), justify="right" if j else "left")
+    for row in cells[1:]:
+        table.add_row(*map(escape, row))
+    out.print(table)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command: exit status 0 done, 1 a quantity that was asked for failed, 2 bad input."""
+    warnings.showwarning = _warn
+    try:
+        app(args=arguments)
+    except ObliqueTDError as error:
+        err.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
+        sys.exit(1 if isinstance(error, MathematicalError) else 2)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    err.print(f"[yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
