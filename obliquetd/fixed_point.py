@@ -54,7 +54,10 @@ class FixedPoint:
 
     @property
     def undetermined(self) -> tuple[Hashable, ...]:
-        """States of weight zero whose value the equation leaves open; shown as 0 in v_hat."""
+        """States of weight zero whose value the equation leaves open.
+
+        v_hat gives them the value of the theta of least norm (0 with tabular features).
+        """
         return tuple(self._ops.names(self._solution.free_states))
 
     @property

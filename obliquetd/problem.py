@@ -314,7 +314,7 @@ class PolicyEvaluation:
 
     @property
     def best_undetermined(self) -> tuple[Hashable, ...]:
-        """States of weight zero whose value in :attr:`best` is open; shown as 0 there."""
+        """States of weight zero whose value in :attr:`best` is open (that of the least theta)."""
         return tuple(self._ops.names(self._best.solution.free_states))
 
     def _diagonal(self, column: Matrix) -> Any:

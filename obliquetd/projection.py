@@ -105,8 +105,8 @@ class Solution:
     ----------
     theta : Matrix (d, 1)
     free_states : tuple of int
-        States whose value the equation leaves open, all of weight zero; their value
-        follows from the free parameters being zero.
+        States whose value the equation leaves open, all of weight zero; theta is the
+        solution of least Euclidean norm, which settles them.
     """
 
     theta: Matrix
@@ -114,7 +114,7 @@ class Solution:
 
 
 def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solution:
-    """Solve A theta = b for theta in the row space of Phi.
+    """Solve A theta = b for theta in the row space of Phi, of least norm where free.
 
     Raises
     ------
@@ -134,8 +134,12 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
         )
     theta = solution.particular if basis is None else basis @ solution.particular
     theta.report = solution.particular.report
-    free = _free_states(ops, null, what) if null.shape[1] else ()
-    return Solution(theta, free)
+    if not null.shape[1]:
+        return Solution(theta, ())
+    free = _free_states(ops, null, what)
+    least = theta - null @ (null.T @ null).solve(null.T @ theta)
+    least.report = theta.report
+    return Solution(least, free)
 
 
 def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:

@@ -123,10 +123,10 @@ def _layers(x: Any, name: str) -> list[Any]:
 
 
 def _array(x: Any, name: str) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(x) if isinstance(x, np.ndarray) else np.array(x, dtype=object)
-    except ValueError:
-        raise InputError(f"{name} is ragged: its rows have different lengths") from None
+    array = x if isinstance(x, np.ndarray) else np.array(x, dtype=object)
+    if array.dtype == object and any(isinstance(v, list | tuple) for v in array.ravel()):
+        raise InputError(f"{name} is ragged: its rows have different lengths")
+    return array
 
 
 def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
@@ -249,7 +249,11 @@ def graph_from_rows(
 ) -> nx.MultiDiGraph[Any]:
     """The graph whose :func:`rows_from_graph` are the rows."""
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph(actions=list(actions))
-    graph.add_nodes_from(states)
+    for label in (*states, *actions):
+        if label is None:
+            raise LabelError("networkx takes no None as a node or key; give that label a name")
+    for s in states:
+        graph.add_node(s)
     for s, a, t, p, r, d in rows:
         numbers = {"probability": p, "reward": r, "discount": d}
         if graph.has_edge(s, t, a):

@@ -1,0 +1,190 @@
+"""One table of systems through exact, symbolic (one and two symbols) and floating arithmetic."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number
+from obliquetd.algebra.field import _solve_without_fractions
+from obliquetd.errors import (
+    KindError,
+    PrecisionWarning,
+    SignUndecidedError,
+    SingularError,
+    SizeError,
+)
+
+gamma, p = sp.symbols("gamma p")
+ARITHMETICS = {
+    "exact": EXACT,
+    "one symbol": FieldArithmetic([gamma]),
+    "two symbols": FieldArithmetic([gamma, p]),
+    "float": FLOAT,
+}
+TOLERANCE = 1e-9
+
+
+def make(arithmetic, rows, shape=None):
+    native = [[arithmetic.scalar(parse_number(x)) for x in row] for row in rows]
+    return arithmetic.matrix(native, shape or (len(native), len(native[0]) if native else 0))
+
+
+def as_sympy(matrix):
+    return sp.Matrix(
+        *matrix.shape, [matrix.arithmetic.public(x) for row in matrix.rows() for x in row]
+    )
+
+
+def close(a, b):
+    gap = as_sympy(a) - sp.Matrix(b)
+    return all(abs(x) < TOLERANCE for x in gap) if a.arithmetic is FLOAT else gap.is_zero_matrix
+
+
+@pytest.fixture(params=ARITHMETICS, ids=lambda k: k.replace(" ", "-"))
+def arithmetic(request):
+    return ARITHMETICS[request.param]
+
+
+small = st.integers(-4, 4)
+
+
+@given(st.data(), st.sampled_from(sorted(ARITHMETICS)), st.integers(1, 4))
+def test_operations_agree_with_sympy(data, name, n):
+    arithmetic = ARITHMETICS[name]
+    rows = data.draw(st.lists(st.lists(small, min_size=n, max_size=n), min_size=n, max_size=n))
+    other = data.draw(st.lists(st.lists(small, min_size=n, max_size=n), min_size=n, max_size=n))
+    A, B = make(arithmetic, rows), make(arithmetic, other)
+    a, b = sp.Matrix(rows), sp.Matrix(other)
+    assert close(A @ B, a * b)
+    assert close(A + B, a + b)
+    assert close(A - B, a - b)
+    assert close(A.T, a.T)
+    assert A.rank() == a.rank()
+    assert sp.Abs(arithmetic.public(A.det()) - a.det()) < TOLERANCE
+    expected = a.charpoly().all_coeffs()
+    assert all(
+        abs(arithmetic.public(x) - y) < 1e-6 for x, y in zip(A.charpoly(), expected, strict=True)
+    )
+    null = A.null_space()
+    assert null.shape[1] == n - a.rank()
+    assert close(A @ null, sp.zeros(n, null.shape[1]))
+    assert A.column_basis().shape[1] == a.rank()
+    dots = [
+        [sum(x * y for x, y in zip(r, s, strict=True))] for r, s in zip(rows, other, strict=True)
+    ]
+    assert close(A.row_dots(B), dots)
+    if a.det() != 0:
+        assert close(A.solve(B), a.LUsolve(b))
+    else:
+        with pytest.raises(SingularError) as caught:
+            A.solve(B)
+        vector = sp.Matrix(np.asarray(caught.value.null_vector).reshape(-1).tolist())
+        assert (a * vector).norm() < TOLERANCE
+        assert vector.norm() > 0
+
+
+@given(st.data(), st.sampled_from(sorted(ARITHMETICS)), st.integers(1, 4), st.integers(1, 4))
+def test_general_solution_is_the_whole_solution_set(data, name, m, n):
+    arithmetic = ARITHMETICS[name]
+    rows = data.draw(st.lists(st.lists(small, min_size=n, max_size=n), min_size=m, max_size=m))
+    right = data.draw(st.lists(small, min_size=m, max_size=m))
+    A, b = make(arithmetic, rows), make(arithmetic, [[x] for x in right])
+    a, c = sp.Matrix(rows), sp.Matrix(right)
+    found = A.general_solution(b)
+    solvable = a.rank() == a.row_join(c).rank()
+    assert (found.particular is not None) == solvable
+    if solvable:
+        assert close(A @ found.particular, c)
+    assert found.null_space.shape == (n, n - a.rank())
+    assert found.null_space.rank() == n - a.rank()
+    assert close(A @ found.null_space, sp.zeros(m, n - a.rank()))
+
+
+def test_empty_matrices(arithmetic):
+    empty = arithmetic.matrix([[], []], (2, 0))
+    assert empty.shape == (2, 0)
+    assert (empty @ empty.T).shape == (2, 2)
+    assert empty.rank() == 0
+    assert arithmetic.identity(0).solve(arithmetic.matrix([], (0, 1))).shape == (0, 1)
+
+
+def test_assemble_adds_entries_at_one_place(arithmetic):
+    one = arithmetic.one
+    values = np.array([one, one, one], dtype=float if arithmetic is FLOAT else object)
+    A = arithmetic.assemble((2, 2), np.array([0, 0, 1]), np.array([1, 1, 0]), values)
+    assert close(A, [[0, 2], [1, 0]])
+
+
+@given(st.data(), st.integers(1, 4))
+def test_interpolation_agrees_with_fraction_free_elimination(data, n):
+    """Two routes to a solution over QQ(gamma)."""
+    field = ARITHMETICS["one symbol"]
+    entry = st.builds(
+        lambda a, b, c, d: (a + b * gamma) / (c + d * gamma), small, small, st.integers(1, 3), small
+    )
+    rows = data.draw(st.lists(st.lists(entry, min_size=n, max_size=n), min_size=n, max_size=n))
+    right = data.draw(st.lists(entry, min_size=n, max_size=n))
+    A, b = make(field, rows), make(field, [[x] for x in right])
+    if not A.det():
+        with pytest.raises(SingularError):
+            A.solve(b)
+        return
+    x = A.solve(b)
+    assert (A @ x - b).is_zero()
+    assert x._m == _solve_without_fractions(A._m, b._m)
+
+
+def test_solution_over_one_symbol_is_in_lowest_terms():
+    field = ARITHMETICS["one symbol"]
+    A = make(field, [[1 - gamma**2, 0], [0, 2 - 2 * gamma]])
+    b = make(field, [[1 - gamma], [1 - gamma]])
+    assert [field.public(v) for v in A.solve(b).entries()] == [1 / (gamma + 1), sp.Rational(1, 2)]
+    for value in A.solve(b).entries():
+        assert value == field.domain.from_sympy(field.public(value))
+
+
+def test_symbolic_sign_is_undecided_not_false():
+    field = ARITHMETICS["one symbol"]
+    with pytest.raises(SignUndecidedError, match=r"1 - 2\*gamma"):
+        field.sign(field.scalar(1 - 2 * gamma))
+    assert field.sign(field.scalar(parse_number("-1/2"))) == -1
+
+
+def test_symbol_in_exact_arithmetic_is_named():
+    with pytest.raises(KindError, match="gamma"):
+        EXACT.scalar(gamma)
+
+
+def test_size_is_refused_by_number():
+    with pytest.raises(SizeError, match="20000"):
+        ARITHMETICS["one symbol"].identity(20000)
+    with pytest.raises(SizeError, match="20000"):
+        EXACT.identity(20000)
+
+
+def test_every_float_solve_carries_a_residual():
+    rng = np.random.default_rng(0)
+    A, b = FloatMatrix(rng.normal(size=(30, 30))), FloatMatrix(rng.normal(size=(30, 1)))
+    x = A.solve(b)
+    assert x.report.residual < 1e-14
+    assert 0.1 < x.report.condition / np.linalg.cond(A.array, 1) < 10
+    sparse = FloatMatrix(scipy.sparse.csr_array(A.array)).solve(b)
+    assert np.allclose(sparse.array, x.array)
+    assert 0.05 < sparse.report.condition / np.linalg.cond(A.array, 1) < 20
+
+
+def test_a_nearly_singular_float_solve_says_how_few_digits_are_left():
+    A = FloatMatrix(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-12]]))
+    with pytest.warns(PrecisionWarning, match="correct digits"):
+        A.solve(FloatMatrix(np.array([[1.0], [2.0]])))
+
+
+def test_sparse_stays_sparse_and_large_dense_is_refused():
+    eye = FLOAT.identity(20000)
+    assert eye.sparse
+    assert (eye @ eye.T + eye).sparse
+    with pytest.raises(SizeError, match="20000"):
+        eye.dense()

@@ -1,0 +1,79 @@
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquetd import MDP, Policy
+from obliquetd.errors import InputError, LabelError, NumberError, ProbabilityError
+from tests.strategies import mdps
+
+p = sp.Symbol("p")
+
+
+def test_makers_agree():
+    mdp = MDP.from_transitions(
+        [("s", "l", "s", 1, 0), ("s", "r", "t", 1, 0), ("t", "l", "s", 1, 0)]
+    )
+    assert Policy.uniform(mdp)["s"] == {"l": sp.Rational(1, 2), "r": sp.Rational(1, 2)}
+    assert Policy.uniform(mdp)["t"] == {"l": 1}
+    assert Policy.deterministic({"s": "l"}) == Policy({"s": {"l": 1, "r": 0}})
+
+
+@given(mdps(), st.integers(0, 99))
+def test_random_policies_are_valid_repeatable_and_full(mdp, seed):
+    pi = Policy.random(mdp, seed)
+    assert pi == Policy.random(mdp, seed)
+    for s, offered in mdp.offered.items():
+        assert sum(pi[s].values()) == 1
+        assert set(pi[s]) == set(offered)
+        assert all(x > 0 for x in pi[s].values())
+    sparse = Policy.random(mdp, seed, full=False, largest=1)
+    assert all(sum(sparse[s].values()) == 1 for s in sparse)
+
+
+def test_mix_is_the_convex_combination():
+    a, b = Policy({"s": {"l": "1/4", "r": "3/4"}}), Policy.deterministic({"s": "l"})
+    assert a.mix(b, 0) == a
+    assert a.mix(b, 1) == b
+    assert a.mix(b, "1/2")["s"] == {"l": sp.Rational(5, 8), "r": sp.Rational(3, 8)}
+    symbolic = a.mix(b, "p")["s"]
+    assert sp.expand(symbolic["l"] - (sp.Rational(1, 4) * (1 - p) + p)) == 0
+    with pytest.raises(LabelError, match="'t'"):
+        a.mix(Policy.deterministic({"s": "l", "t": "l"}), "1/2")
+    with pytest.raises(ProbabilityError):
+        a.mix(b, 3)
+
+
+def test_symbols_are_substituted_and_checked_again():
+    policy = Policy({"s": {"l": "p", "r": "1-p"}})
+    assert policy.symbols == {p}
+    assert policy.subs({p: sp.Rational(1, 3)})["s"]["r"] == sp.Rational(2, 3)
+    with pytest.raises(ProbabilityError, match="'r'"):
+        policy.subs({"p": 2})
+
+
+def test_floats_become_the_fractions_they_stand_for():
+    assert Policy({"s": {"a": 0.7, "b": 0.2, "c": 0.1}}).to_exact()["s"] == {
+        "a": sp.Rational(7, 10), "b": sp.Rational(1, 5), "c": sp.Rational(1, 10),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "words"),
+    [
+        ({"s": {"a": "1/2"}}, ProbabilityError, "'s'.*1/2"),
+        ({"s": {"a": -1, "b": 2}}, ProbabilityError, "'s'.*'a'.*-1"),
+        ({"s": {}}, ProbabilityError, "no action"),
+        ({"s": "a"}, InputError, "deterministic"),
+        ({"s": {"a": float("nan")}}, NumberError, "'a' in state 's'"),
+        ({"s": {"a": "1/0"}}, NumberError, "zero"),
+        ([1, 2], InputError, "mapping"),
+    ],
+)
+def test_bad_policies(rows, error, words):
+    with pytest.raises(error, match=words):
+        Policy(rows)
+
+
+def test_normalize_only_when_asked():
+    assert Policy({"s": {"a": 1, "b": 3}}, normalize=True)["s"]["b"] == sp.Rational(3, 4)
