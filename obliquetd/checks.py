@@ -7,7 +7,16 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import number_text, parse_matrix, parse_number
+from obliquetd.algebra import (
+    Arithmetic,
+    Kind,
+    choose_arithmetic,
+    number_text,
+    parse_matrix,
+    parse_number,
+    parsed_kinds,
+    parsed_symbols,
+)
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -17,7 +26,32 @@ from obliquetd.errors import (
 )
 from obliquetd.mdp import MDP, Policy
 
-__all__ = ["check_coverage", "check_policy", "parse_discount", "parse_weights"]
+__all__ = ["arithmetic_for", "check_coverage", "check_policy", "parse_discount", "parse_weights"]
+
+
+def arithmetic_for(
+    owners: Mapping[str, Any], numbers: Mapping[str, list[list[Any]]], wanted: str | None
+) -> tuple[Arithmetic, bool]:
+    """The arithmetic of a problem, and whether floats occur in it.
+
+    Parameters
+    ----------
+    owners : mapping of name to object with ``kind`` and ``symbols``
+    numbers : mapping of name to rows of parsed numbers
+    wanted : {"exact", "symbolic", "float"} or None
+
+    Raises
+    ------
+    KindError
+        Where floats meet symbols without a word, or what is wanted cannot be.
+    """
+    kinds: dict[str, set[Kind]] = {name: owner.kind for name, owner in owners.items()}
+    kinds |= {name: parsed_kinds(rows) for name, rows in numbers.items()}
+    symbols = set().union(
+        *(owner.symbols for owner in owners.values()), *map(parsed_symbols, numbers.values())
+    )
+    floats = any("float" in found for found in kinds.values())
+    return choose_arithmetic(kinds, symbols, wanted), floats
 
 
 def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:

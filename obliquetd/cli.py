@@ -210,7 +210,7 @@ def _show(found: Any, most: int) -> None:
         out.print(
             f"... {len(problem.states) - most} more states (--all shows them, --json has them)"
         )
-    _print_cells(found.comparison.cells())
+    _print_cells(found.comparison.cells(width=10, beside=False))
     if any("criterion" in row.quantities for row in found.comparison):
         out.print(f"[dim]{LEGEND}[/]")
     for note in _notes(found):
@@ -246,7 +246,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command: exit status 0 done, 1 a quantity that was asked for failed, 2 bad input."""
     warnings.showwarning = _warn
     try:
-        app(args=arguments)
+        app(args=arguments, prog_name="obliquetd")
     except ObliqueTDError as error:
         err.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(1 if isinstance(error, MathematicalError) else 2)

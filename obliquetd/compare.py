@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,13 +75,14 @@ class Comparison:
     def __iter__(self) -> Any:
         return iter(self.rows)
 
-    def cells(self) -> list[list[str]]:
-        """The table as text, a heading first."""
+    def cells(self, width: int = 14, *, beside: bool = True) -> list[list[str]]:
+        """The table as text, a heading first; see ``cell_text`` for the two options."""
         shown = [key for key in COLUMNS if any(key in r.quantities for r in self.rows)]
+        text = functools.partial(cell_text, width=width, beside=beside)
         out = [["method", *(COLUMNS[key] for key in shown)]]
         for row in self.rows:
             found = row.quantities
-            out += [[row.name, *(cell_text(found[k]) if k in found else "-" for k in shown)]]
+            out += [[row.name, *(text(found[k]) if k in found else "-" for k in shown)]]
         return out
 
     def __str__(self) -> str:

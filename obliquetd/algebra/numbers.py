@@ -280,10 +280,10 @@ def number_text(value: Any, digits: int = 6) -> str:
     return str(value)
 
 
-def cell_text(value: Any, width: int = 14) -> str:
+def cell_text(value: Any, width: int = 14, *, beside: bool = True) -> str:
     """What fits a table cell: exact where that is short, else a decimal after ``~``.
 
-    A short root is followed by its decimal.
+    A short root is followed by its decimal, unless ``beside`` is False.
 
     Examples
     --------
@@ -291,16 +291,19 @@ def cell_text(value: Any, width: int = 14) -> str:
     >>> cell_text(sp.Rational(9, 10)), cell_text(sp.sqrt(82) / 2), cell_text(sp.Rational(10**20, 3))
     ('9/10', 'sqrt(82)/2 = 4.52769', '~3.33333e+19')
     """
-    text = number_text(value)
+    digits = 6 if width >= 14 else 4
+    text = number_text(value, digits)
     number = sp.Integer(value) if isinstance(value, int) else public_number(value)
     if isinstance(number, float) or number.free_symbols or number.is_infinite:
         return text
     if number.is_Rational:
         if len(text) <= width:
             return text
-        return "~" + _decimal_text(Fraction(int(number.p), int(number.q)), 6)
-    decimal = number_text(float(number))
-    return f"{text} = {decimal}" if len(text) <= width else f"~{decimal}"
+        return "~" + _decimal_text(Fraction(int(number.p), int(number.q)), digits)
+    decimal = number_text(float(number), digits)
+    if len(text) > width:
+        return f"~{decimal}"
+    return f"{text} = {decimal}" if beside else text
 
 
 def _decimal_text(value: Fraction, digits: int) -> str:

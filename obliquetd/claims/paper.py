@@ -3,6 +3,7 @@
 # ruff: noqa: F401, I001
 from obliquetd.claims import projections
 from obliquetd.claims import criterion
+from obliquetd.claims import weights
 from obliquetd.claims import traces
 from obliquetd.claims import emphatic
 from obliquetd.claims import two_state

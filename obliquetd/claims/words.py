@@ -36,6 +36,7 @@ class Letter:
 
     @property
     def T(self) -> Letter:
+        """The transposed letter."""
         if self.symmetric:
             return self
         return Letter(self.name, self.columns, self.rows, False, not self.transposed)
@@ -67,6 +68,7 @@ class Word:
 
     @property
     def T(self) -> Word:
+        """The transpose: products reversed, letters transposed."""
         return Word.of({tuple(x.T for x in reversed(p)): c for p, c in self.terms})
 
     def __matmul__(self, other: Word) -> Word:
@@ -155,7 +157,7 @@ class Theory:
         The left side is one product with coefficient 1. Earlier rules go first.
     """
 
-    MOST_STEPS = 10_000
+    MOST_STEPS = 500
 
     def __init__(self, rules: Iterable[tuple[Word, Word]]) -> None:
         self.rules: list[tuple[Product, Word]] = []

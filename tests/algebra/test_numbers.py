@@ -94,7 +94,27 @@ def test_bad_numbers_are_refused_by_name(bad):
         parse_number(bad, "the reward")
 
 
-@pytest.mark.parametrize("name", ["gamma", "beta", "lambda", "S", "N", "E", "I", "Q", "O", "C", "zeta", "pi", "γ", "oo", "Lambda", "x_1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gamma",
+        "beta",
+        "lambda",
+        "S",
+        "N",
+        "E",
+        "I",
+        "Q",
+        "O",
+        "C",
+        "zeta",
+        "pi",
+        "γ",
+        "oo",
+        "Lambda",
+        "x_1",
+    ],
+)
 def test_every_name_is_a_plain_symbol(name):
     value = parse_expression(f"2*{name} + 1")
     assert value == 2 * sp.Symbol(name) + 1

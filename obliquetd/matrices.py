@@ -1,0 +1,199 @@
+"""The matrices of a problem as its users see them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from obliquetd import emphasis, metrics
+from obliquetd.algebra import FieldArithmetic, Matrix
+from obliquetd.chain import MarkovChain
+from obliquetd.errors import SizeError, UndefinedError
+from obliquetd.operators import Operators
+from obliquetd.projection import BestApproximation
+
+__all__ = ["PaperMatrices"]
+
+
+class PaperMatrices:
+    """Everything that the paper gives a letter to, made public from the native operators.
+
+    Abstract: :class:`obliquetd.PolicyEvaluation` makes the operators.
+    """
+
+    _ops: Operators
+
+    @property
+    def states(self) -> tuple[Hashable, ...]:
+        """The states, in the order of all rows."""
+        return self._ops.labels
+
+    @property
+    def symbols(self) -> tuple[sp.Symbol, ...]:
+        """The free symbols, by name."""
+        arithmetic = self._ops.arithmetic
+        return arithmetic.symbols if isinstance(arithmetic, FieldArithmetic) else ()
+
+    # --- chains and values ----------------------------------------------------------------
+
+    @cached_property
+    def P_pi(self) -> Any:
+        """The target policy's transition matrix, (n, n); scipy.sparse for large sparse floats."""
+        return self._ops.P_pi.public()
+
+    @cached_property
+    def P_b(self) -> Any:
+        """The behaviour policy's transition matrix, (n, n)."""
+        return self._ops.P_b.public()
+
+    @cached_property
+    def r_pi(self) -> Any:
+        """The target policy's expected reward, n of them."""
+        return self._ops.r_pi.public_vector()
+
+    @cached_property
+    def L_pi(self) -> Any:
+        """I - P_{pi,gamma}, (n, n): every transition times its discount."""
+        return self._ops.L_pi.public()
+
+    @property
+    def chain(self) -> MarkovChain:
+        """The behaviour chain: classes, periods, stationary distributions."""
+        return self._ops.chain
+
+    @property
+    def target_chain(self) -> MarkovChain:
+        """The target policy's chain."""
+        return self._ops.target_chain
+
+    @cached_property
+    def xi(self) -> Any:
+        """The state weights, n of them; StationaryError where none is unique."""
+        return self._ops.xi.public_vector()
+
+    @cached_property
+    def Xi(self) -> Any:
+        """diag(xi), (n, n)."""
+        return self._ops.arithmetic.identity(self._ops.n).scale_rows(self._ops.xi).public()
+
+    @cached_property
+    def v_pi(self) -> Any:
+        """The value function, n of them: L_pi v = r_pi.
+
+        UndiscountedError where discount 1 meets a closed class that never terminates;
+        the finite values are in the error.
+        """
+        return self._ops.v_pi.public_vector()
+
+    @property
+    def values(self) -> dict[Hashable, Any]:
+        """v_pi by state label."""
+        return dict(zip(self.states, self._ops.v_pi.public_list(), strict=True))
+
+    @cached_property
+    def return_variance(self) -> Any:
+        """The variance of the return from each state, n of them (Sobel 1982)."""
+        return metrics.return_variance(self._ops).public_vector()
+
+    # --- the paper's matrices -------------------------------------------------------------
+
+    @cached_property
+    def Phi(self) -> Any:
+        """The feature matrix, (n, d)."""
+        return self._ops.Phi.public()
+
+    @cached_property
+    def C(self) -> Any:
+        """Phi' Xi Phi, (d, d)."""
+        return self._ops.C.public()
+
+    @cached_property
+    def Lambda(self) -> Any:
+        """L_pi Phi, (n, d)."""
+        return self._ops.Lambda.public()
+
+    @cached_property
+    def X_star(self) -> Any:
+        """L_pi^-T Xi Phi, (n, d): the X whose fixed point is the best approximation (Eq. 5)."""
+        return self._ops.X_star.public()
+
+    @cached_property
+    def Y_star(self) -> Any:
+        """Xi^-1 X*, (n, d); UndefinedError where a state has weight zero."""
+        if self._ops.unvisited:
+            states = self._ops.names(self._ops.unvisited)
+            raise UndefinedError(
+                f"Y* = Xi^-1 X* divides by zero at the states {states[:8]}, which the behaviour "
+                "chain leaves for good (xi = 0); X* exists",
+                states,
+            )
+        one = self._ops.arithmetic.one
+        inverse = self._ops.arithmetic.column([one / w for w in self._ops.xi.entries()])
+        return self._ops.X_star.scale_rows(inverse).public()
+
+    @cached_property
+    def f(self) -> Any:
+        """L_pi^-T xi, n of them: xi(s) times the expected emphasis in s (Section IV)."""
+        return self._ops.f.public_vector()
+
+    @cached_property
+    def _best(self) -> BestApproximation:
+        return BestApproximation(self._ops)
+
+    @cached_property
+    def Pi(self) -> Any:
+        """The Xi-orthogonal projector onto span(Phi), (n, n), dense."""
+        n = self._ops.n
+        if self._ops.arithmetic.kind == "float" and n * n > 50_000_000:
+            raise SizeError(
+                f"Pi is a dense {n} by {n} matrix of {8 * n * n:,} bytes; problem.best is Pi v_pi"
+            )
+        return self._best.matrix.public()
+
+    @cached_property
+    def best(self) -> Any:
+        """Pi v_pi, n of them: the best approximation in the Xi-norm (Lemma 1)."""
+        return (self._ops.Phi @ self._best.solution.theta).public_vector()
+
+    @property
+    def best_undetermined(self) -> tuple[Hashable, ...]:
+        """States of weight zero whose value in :attr:`best` is open (that of the least theta)."""
+        return tuple(self._ops.names(self._best.solution.free_states))
+
+    def _diagonal(self, column: Matrix) -> Any:
+        return self._ops.arithmetic.identity(self._ops.n).scale_rows(column).public()
+
+    @cached_property
+    def Omega_star(self) -> Any:
+        """The diagonal minimiser of ||Xi Omega Phi - X*||_F, (n, n).
+
+        0 in states where any weight attains the minimum (phi(s) = 0 or xi(s) = 0).
+        """
+        return self._diagonal(emphasis.nearest_to_X_star(self._ops))
+
+    @cached_property
+    def Omega_S(self) -> Any:
+        """SETD's weights from the expected next feature under pi, (n, n) (Eq. omega-i, Table I).
+
+        ``Max(0, ...)`` where a sign depends on a symbol; :meth:`omega_cells` splits the
+        symbol's range there. UndefinedError where an expected Delta phi is zero.
+        """
+        if self.symbols:
+            return sp.ImmutableDenseMatrix(sp.diag(*emphasis.symbolic_weights(self._ops)))
+        return self._diagonal(emphasis.projection_weights(self._ops))
+
+    @cached_property
+    def Omega_S_batch(self) -> Any:
+        """The minimiser of ||Lambda' Xi Omega Phi - C||_F, (n, n); of least norm where many.
+
+        :meth:`batch_minimizers` gives the whole solution set and the constraint omega >= 0.
+        """
+        return self._diagonal(emphasis.least_norm_batch(self._ops))
+
+    @cached_property
+    def Omega_E(self) -> Any:
+        """Xi^-1 diag(f), (n, n): ETD's expected weights (Section IV)."""
+        return self._diagonal(emphasis.emphatic(self._ops))

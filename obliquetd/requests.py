@@ -1,0 +1,89 @@
+"""What a user hands to a problem later on: a matrix X, weights Omega, a value function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from obliquetd.algebra import (
+    Kind,
+    Matrix,
+    choose_arithmetic,
+    number_text,
+    parse_matrix,
+    parsed_kinds,
+    parsed_symbols,
+    to_matrix,
+)
+from obliquetd.errors import FeatureError, InputError
+from obliquetd.operators import Operators
+
+__all__ = ["read_matrix", "read_values", "read_weights"]
+
+
+def read_matrix(ops: Operators, value: Any, name: str) -> Matrix:
+    """A matrix with one row a state, in the problem's arithmetic.
+
+    Raises
+    ------
+    FeatureError
+        Where the number of rows is another, or they are ragged.
+    KindError
+        Where floats or symbols come to a problem of the other kind.
+    """
+    rows = parse_matrix(value, name)
+    if len(rows) != ops.n:
+        raise FeatureError(
+            f"{name} has {len(rows)} rows for {ops.n} states; expected one row a state"
+        )
+    return _in_arithmetic(ops, rows, name)
+
+
+def _in_arithmetic(ops: Operators, rows: list[list[Any]], name: str) -> Matrix:
+    kind = ops.arithmetic.kind
+    if kind != "float":
+        kinds: dict[str, set[Kind]] = {name: parsed_kinds(rows), "the problem": {kind}}
+        choose_arithmetic(kinds, parsed_symbols(rows))
+    return to_matrix(rows, ops.arithmetic)
+
+
+def read_values(ops: Operators, v: Any) -> Matrix:
+    """A value for each state: a vector, or a mapping by state."""
+    if isinstance(v, Mapping):
+        v = _in_order(ops, v, "v")
+    return read_matrix(ops, v, "v")
+
+
+def _in_order(ops: Operators, table: Mapping[Any, Any], name: str) -> list[Any]:
+    missing = [s for s in ops.labels if s not in table]
+    if missing:
+        raise FeatureError(f"{name} has no entry for state {missing[0]!r}")
+    return [table[s] for s in ops.labels]
+
+
+def read_weights(ops: Operators, Omega: Any) -> Matrix:
+    """The column of weights of a diagonal matrix, a vector, or a mapping by state.
+
+    Raises
+    ------
+    InputError
+        Where a matrix is not diagonal; names the entry.
+    FeatureError
+        Where the number of weights is not that of the states.
+    """
+    if isinstance(Omega, Mapping):
+        Omega = _in_order(ops, Omega, "Omega")
+    rows = parse_matrix(Omega, "Omega")
+    n = ops.n
+    if len(rows) == n and all(len(row) == n for row in rows) and n > 1:
+        for i, row in enumerate(rows):
+            for j, x in enumerate(row):
+                if i != j and x != 0:
+                    raise InputError(
+                        f"Omega[{i}, {j}] is {number_text(x)}; Omega must be diagonal. For any "
+                        "other matrix pass X="
+                    )
+        rows = [[row[i]] for i, row in enumerate(rows)]
+    if len(rows) != n or any(len(row) != 1 for row in rows):
+        raise FeatureError(f"Omega needs {n} weights, one for each state")
+    return _in_arithmetic(ops, rows, "Omega")

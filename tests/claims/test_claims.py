@@ -1,0 +1,207 @@
+"""Every claim has its verdict, and each check is fed a statement that must fare otherwise."""
+
+import json
+
+import pytest
+import sympy as sp
+
+import obliquetd as otd
+from obliquetd.claims import REGISTRY, Claim, Outcome, Registry, Verdict, claim, verify
+from obliquetd.claims.battery import letters
+from obliquetd.claims.claim import Counterexample
+from obliquetd.claims.two_state import PRINTED, rounds_to
+from obliquetd.domains import two_state
+from obliquetd.errors import InputError
+
+Phi, X, Xi, L, P, r = letters.Phi, letters.X, letters.Xi, letters.L, letters.P, letters.r
+
+VERDICTS = {
+    "proved": """
+        projection-idempotent projection-range-and-null-space projection-orthogonal
+        least-squares-projection-is-oblique lemma-1-identity lemma-1 y-td y-rg lemma-2-sufficient
+        rmspbe-two-forms criterion-of-x-star proposition-1 omega-closed-form importance-weighting
+        delta-recursion rho-minus-one trace-form power-series td-identity""",
+    "verified": """
+        bellman-equation lemma-rank-one-norms norm-minimizers-agree triangle-bound trace-unrolled
+        f-is-limit-of-trace emphasis-steady-state sequential-sampling td-diverges-two-state
+        two-state-P-pi two-state-L-pi two-state-X-star two-state-f two-state-Omega-S two-state-X-S
+        two-state-X-TD table-1-setd table-1-td setd-better-by-criterion""",
+    "corrected": """
+        rows-are-basis lemma-1-existence lemma-rank-one-eigenvalues omega-always-defined
+        lambda-td-equation lambda-return-expectation f-is-diagonal-of-x two-state-Omega-E
+        two-state-X-E table-1-etd""",
+    "refuted": """
+        lemma-2-necessary proposition-1-and-lemma-1 omega-positive relaxation-is-batch-minimizer
+        rho-minus-one-with-omega setd-better-by-distance setd-better-by-angle""",
+    "open": """
+        setd-off-policy-stable setd-on-policy-stable td-on-policy-stable etd-off-policy-stable
+        gradient-td-off-policy-stable""",
+}
+EXPECTED = {name: verdict for verdict, names in VERDICTS.items() for name in names.split()}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {result.id: result for result in verify()}
+
+
+def test_every_claim_has_an_expected_verdict_and_no_other():
+    assert set(EXPECTED) == {c.id for c in REGISTRY}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_verdict(results, name):
+    assert results[name].verdict == EXPECTED[name], results[name].evidence
+    assert results[name].evidence
+    assert results[name].statement
+
+
+# For a claim that holds: a broken statement, and what its check must say.
+# For one that fails as printed: the true statement, which must be cleared.
+def swapped(name):
+    rows = [list(row) for row in PRINTED[name]]
+    rows[0][0] = "7"
+    return {"printed": rows}
+
+
+OTHERWISE = {
+    "projection-idempotent": ({"projection": Phi @ X.T}, "refuted"),
+    "projection-range-and-null-space": ({"projection": Phi @ X.T}, "refuted"),
+    "projection-orthogonal": ({"spans": Xi @ Phi}, "refuted"),
+    "rows-are-basis": ({"axis": "columns"}, "verified"),
+    "least-squares-projection-is-oblique": ({"X_of_Pi": Phi}, "refuted"),
+    "lemma-1-identity": ({"along": X}, "refuted"),
+    "lemma-1": ({"X_star": Xi @ Phi}, "refuted"),
+    "lemma-1-existence": ({"weights": ("1/2", "1/2")}, "verified"),
+    "y-td": ({"Y": L @ Phi}, "refuted"),
+    "y-rg": ({"Y": Phi}, "refuted"),
+    "lemma-2-sufficient": ({"solution": Phi @ X.T @ r}, "refuted"),
+    "lemma-2-necessary": ({"discount": "9/10"}, "open"),
+    "rmspbe-two-forms": ({"value": r}, "refuted"),
+    "bellman-equation": ({"sign": -1}, "refuted"),
+    "criterion-of-x-star": ({"X_star": Xi @ Phi}, "refuted"),
+    "proposition-1": ({"conclusion": Phi}, "refuted"),
+    "proposition-1-and-lemma-1": ({"rank": "any"}, "verified"),
+    "lemma-rank-one-eigenvalues": ({"nonzero": "at most one"}, "verified"),
+    "lemma-rank-one-norms": ({"squared": lambda u, v: u + v}, "refuted"),
+    "norm-minimizers-agree": ({"second": "other"}, "refuted"),
+    "omega-closed-form": ({"formula": lambda a, b: 2 * b / a}, "refuted"),
+    "omega-always-defined": ({"discount": "9/10"}, "verified"),
+    "omega-positive": ({"discount": "1/4"}, "verified"),
+    "relaxation-is-batch-minimizer": ({"candidate": "batch"}, "verified"),
+    "triangle-bound": ({"direction": -1}, "refuted"),
+    "importance-weighting": ({"ratio": lambda x: x.rho * 0 + 1}, "refuted"),
+    "lambda-td-equation": ({"trace": "0"}, "verified"),
+    "lambda-return-expectation": ({"actions_of": "b"}, "verified"),
+    "delta-recursion": ({"last": "0"}, "refuted"),
+    "rho-minus-one": ({"shift": 2}, "refuted"),
+    "rho-minus-one-with-omega": ({"omega": "state"}, "verified"),
+    "trace-form": ({"decay": P.T}, "refuted"),
+    "trace-unrolled": ({"inner_ratio": 0}, "refuted"),
+    "power-series": ({"step": P.T}, "refuted"),
+    "f-is-limit-of-trace": ({"ratio": lambda pi, mu: 1}, "refuted"),
+    "emphasis-steady-state": ({"candidate": "f"}, "refuted"),
+    "f-is-diagonal-of-x": ({"matrix": "Xi Omega_E"}, "verified"),
+    "td-identity": ({"next_features": Phi}, "refuted"),
+    "sequential-sampling": ({"trace": "none"}, "refuted"),
+    "td-diverges-two-state": ({"discount": "4/5"}, "refuted"),
+    "two-state-P-pi": (swapped("P_pi"), "corrected"),
+    "two-state-L-pi": (swapped("L_pi"), "corrected"),
+    "two-state-X-star": (swapped("X_star"), "corrected"),
+    "two-state-f": (swapped("f"), "corrected"),
+    "two-state-Omega-E": ({"printed": [["1", "0"], ["0", "19"]]}, "verified"),
+    "two-state-X-E": ({"printed": [["0.5"], ["19"]]}, "verified"),
+    "two-state-Omega-S": (swapped("Omega_S"), "corrected"),
+    "two-state-X-S": (swapped("X_S"), "corrected"),
+    "two-state-X-TD": (swapped("X_TD"), "corrected"),
+    "table-1-setd": ({"printed": ("0.25", "4.5278")}, "corrected"),
+    "table-1-etd": ({"printed": ("0.81", "4.5")}, "verified"),
+    "table-1-td": ({"printed": ("7.30", "13.5")}, "corrected"),
+    "setd-better-by-criterion": ({"pair": ("etd", "setd")}, "refuted"),
+    "setd-better-by-distance": ({"pair": ("etd", "setd")}, "verified"),
+    "setd-better-by-angle": ({"pair": ("etd", "setd")}, "verified"),
+}
+
+
+def test_every_decided_claim_is_fed_another_statement():
+    assert set(OTHERWISE) == {name for name, verdict in EXPECTED.items() if verdict != "open"}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_check_can_come_out_otherwise(name):
+    arguments, verdict = OTHERWISE[name]
+    outcome = REGISTRY[name].check(**arguments)
+    assert str(outcome.verdict) == verdict
+    assert verdict != EXPECTED[name]
+
+
+def test_counterexamples_can_be_run_again_from_their_model(results):
+    found = 0
+    for result in results.values():
+        example = result.outcome.counterexample
+        if result.verdict in ("refuted", "corrected"):
+            assert example is not None, result.id
+        if example is not None:
+            json.dumps(dict(example.model), allow_nan=False)
+            assert example.rerun() is not None, result.id
+            found += 1
+    assert found >= 17
+
+
+def test_a_counterexample_is_not_one_on_a_problem_where_the_statement_holds(results):
+    example = results["omega-positive"].outcome.counterexample
+    assert example.violation(two_state(discount="1/4")) is None
+
+
+def test_table_one(results):
+    etd = results["table-1-etd"].outcome
+    assert etd.numbers["criterion"] == sp.Rational(81, 100)
+    assert etd.numbers["distance"] == sp.Rational(9, 2)
+    assert etd.numbers["criterion with diag(f)"] == sp.Rational(16, 25)
+    assert "9/2" in etd.correction
+    assert "misprint" in results["two-state-Omega-E"].outcome.correction
+
+
+def test_printed_numbers_are_compared_at_their_own_precision():
+    assert rounds_to(sp.sqrt(82) / 2, "4.5277")
+    assert not rounds_to(sp.sqrt(82) / 2, "4.5276")
+
+
+def test_records_are_strict_json(results):
+    text = json.dumps([r.to_dict() for r in results.values()], allow_nan=False)
+    for record in json.loads(text):
+        assert set(record) >= {"id", "where", "statement", "verdict", "evidence", "counterexample"}
+
+
+def test_users_keep_claims_of_their_own():
+    mine = Registry()
+
+    @claim("theirs", where="my paper", title="t", statement="v = 0", registry=mine)
+    def values_vanish(problem=None):
+        problem = problem or two_state(reward=1)
+        found = Counterexample.find(
+            [problem], lambda p: None if p.v_pi.is_zero_matrix else {"v": p.v_pi}
+        )
+        if found is None:
+            return Outcome(Verdict.VERIFIED, "v = 0")
+        return Outcome(Verdict.REFUTED, "v is not 0", counterexample=found)
+
+    assert isinstance(values_vanish, Claim)
+    (result,) = verify(registry=mine)
+    assert result.verdict == "refuted"
+    assert values_vanish.check(two_state()).verdict == "verified"
+    with pytest.raises(InputError, match="taken"):
+        mine.add(values_vanish)
+    with pytest.raises(InputError, match="no claim is called 'nothing'"):
+        verify(["nothing"])
+
+
+def test_a_refutation_needs_a_counterexample_and_a_correction_a_text():
+    with pytest.raises(InputError, match="counterexample"):
+        Outcome(Verdict.REFUTED, "because")
+    with pytest.raises(InputError, match="correction"):
+        Outcome(Verdict.CORRECTED, "because")
+
+
+def test_the_public_function():
+    assert [r.verdict for r in otd.verify(["lemma-1", "omega-positive"])] == ["proved", "refuted"]

@@ -1,0 +1,207 @@
+"""The command as people and scripts run it: a process, its exit status, its two streams."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from obliquetd import save_model
+from obliquetd.domains import baird_star, two_state
+
+
+def run(*arguments, expect=0):
+    done = subprocess.run(
+        [sys.executable, "-c", "from obliquetd.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == expect, done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def strict(text):
+    def refuse(name):
+        raise AssertionError(f"{name} is not strict JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def model(tmp_path):
+    save_model(two_state(reward=1), tmp_path / "model.json")
+    return tmp_path / "model.json"
+
+
+def test_verify_prints_every_claim_and_counts_them():
+    out = run("verify").stdout
+    assert "table-1-etd" in out.replace("\n", "")
+    assert "60 claims" in out
+    assert "refuted" in out
+    assert "open" in out
+
+
+def test_verify_json_is_strict_and_complete():
+    records = {r["id"]: r for r in strict(run("verify", "--json").stdout)}
+    assert len(records) == 60
+    assert records["table-1-etd"]["verdict"] == "corrected"
+    assert records["table-1-etd"]["numbers"]["distance"] == "9/2"
+    assert records["omega-positive"]["counterexample"]["model"]["discount"] == "9/10"
+
+
+def test_verify_takes_ids_and_refuses_unknown_ones():
+    assert [r["id"] for r in strict(run("verify", "lemma-1", "--json").stdout)] == ["lemma-1"]
+    assert "'lemma-9'" in run("verify", "lemma-9", expect=2).stderr
+
+
+def test_table1():
+    out = run("table1").stdout
+    for text in ("sqrt(82)/2", "81/100", "16/25", "729/100", "4.5277"):
+        assert text in out
+    rows = strict(run("table1", "--json").stdout)
+    assert [r["distance"] for r in rows] == ["sqrt(82)/2", "9/2", "sqrt(401)/4", "27/2"]
+    assert (
+        strict(run("table1", "--discount", "0.8", "--json").stdout)[2]["printed"] == "0.64 / 5.0062"
+    )
+
+
+def test_analyze_as_a_table_and_as_json(model):
+    out = run("analyze", model).stdout
+    for text in ("1 recurrent class", "period 1", "left", "setd", "~3.536", "sqrt(10)"):
+        assert text in out
+    data = strict(run("analyze", model, "--json", "--learner", "td", "--learner", "setd").stdout)
+    assert [p["method"] for p in data["fixed_points"]] == ["td", "setd"]
+    assert data["by_state"][0] == {
+        "state": "left",
+        "xi": "1/2",
+        "v_pi": "10",
+        "best": "6",
+        "return_variance": "0",
+    }
+    assert data["X_star"] == [["1/2"], ["29/2"]]
+    assert data["chain"]["classes"] == [{"states": ["left", "right"], "closed": True, "period": 1}]
+    assert data["fixed_points"][1]["theta"] == ["5"]
+
+
+def test_analyze_in_floats_gives_numbers_and_residuals(model):
+    data = strict(run("analyze", model, "--arithmetic", "float", "--json").stdout)
+    assert data["by_state"][0]["v_pi"] == pytest.approx(10)
+    assert data["accuracy"]["v_pi"]["residual"] < 1e-14
+
+
+def test_symbols_are_set_from_the_command_line(tmp_path):
+    save_model(two_state(discount="gamma", reward="r"), tmp_path / "m.json")
+    out = run("analyze", tmp_path / "m.json").stdout
+    assert "gamma" in out
+    data = strict(
+        run(
+            "analyze", tmp_path / "m.json", "--set", "gamma=9/10", "--set", "r=-1/3", "--json"
+        ).stdout
+    )
+    assert data["by_state"][0]["v_pi"] == "-10/3"
+    data = strict(
+        run(
+            "analyze", tmp_path / "m.json", "--set", "gamma=9/10", "--set", "r=-1e-3", "--json"
+        ).stdout
+    )
+    assert data["by_state"][0]["v_pi"] == "-1/100"
+
+
+def test_singular_methods_are_reported_beside_the_others(tmp_path):
+    save_model(two_state(discount="5/6", reward=1), tmp_path / "m.json")
+    done = run("analyze", tmp_path / "m.json")
+    assert "td (fixed point)" in done.stdout.replace("\n", " ")
+    assert "no solution" in done.stdout.replace("\n", " ")
+    data = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
+    by_name = {p["method"]: p for p in data["fixed_points"]}
+    assert by_name["td"]["theta"] is None
+    assert by_name["etd"]["theta"] is not None
+
+
+def test_infinite_and_missing_quantities_stay_strict_json(tmp_path):
+    problem = two_state(reward=1)
+    off = {"xi": [1, 0], "arithmetic": "float"}
+    from obliquetd.formats import model_to_dict
+
+    (tmp_path / "m.json").write_text(json.dumps({**model_to_dict(problem), **off}))
+    data = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
+    assert {p["method"]: p.get("worst_case") for p in data["fixed_points"]}["td"] is None
+
+
+def test_bairds_star(tmp_path):
+    save_model(baird_star(), tmp_path / "star.json")
+    assert "8 features" in run("analyze", tmp_path / "star.json").stdout
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "FrozenLake-v1?map_name=8x8&is_slippery=false"])
+def test_analyze_gymnasium_exactly_and_in_floats(name):
+    pytest.importorskip("gymnasium")
+    common = ("analyze", f"gym:{name}", "--discount", "0.99", "--json")
+    exact = strict(run(*common, "--arithmetic", "exact").stdout)
+    floats = strict(run(*common, "--arithmetic", "float").stdout)
+    for a, b in zip(exact["by_state"], floats["by_state"], strict=True):
+        for key in ("xi", "v_pi", "best"):
+            assert (a[key] is None) == (b[key] is None)
+            if a[key] is not None:
+                p, _, q = a[key].partition("/")
+                assert int(p) / int(q or 1) == pytest.approx(b[key], abs=1e-9)
+
+
+@pytest.mark.slow
+def test_analyze_taxi_exactly_and_in_floats():
+    pytest.importorskip("gymnasium")
+    exact = strict(run("analyze", "gym:Taxi-v4", "--arithmetic", "exact", "--json").stdout)
+    floats = strict(run("analyze", "gym:Taxi-v4", "--json").stdout)
+    worst = 0.0
+    for a, b in zip(exact["by_state"], floats["by_state"], strict=True):
+        for key in ("xi", "v_pi"):
+            p, _, q = a[key].partition("/")
+            value = int(p) / int(q or 1)
+            worst = max(worst, abs(value - b[key]) / max(1, abs(value)))
+    assert worst < 1e-9
+    assert len(exact["fixed_points"][0]["undetermined"]) == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("analyze", "missing.json"), "missing.json"),
+        (("analyze", "gym:NoSuch-v0"), "NoSuch"),
+        (("analyze", "gym:CartPole-v1"), "no transition table"),
+        (("analyze", "{model}", "--learner", "sarsa"), "'sarsa'"),
+        (("analyze", "{model}", "--discount", "2"), "discount is 2"),
+        (("analyze", "{model}", "--discount", "-1/3"), "-1/3"),
+        (("analyze", "{model}", "--discount", "1/0"), "zero"),
+        (("analyze", "{model}", "--arithmetic", "fuzzy"), "fuzzy"),
+        (("analyze", "{model}", "--set", "gamma"), "NAME=VALUE"),
+        (("analyze", "{model}", "--set", "gamma=1/2"), "no symbol gamma"),
+        (("analyze", "{symbolic}", "--set", "gamma=1/0"), "zero"),
+        (("analyze", "{symbolic}", "--set", "gamma=3"), "discount is 3"),
+        (("table1", "--discount", "g"), "number"),
+        (("table1", "--discount", "3"), "3"),
+        (("no-such-command",), "no-such-command"),
+        (("analyze",), "Missing argument"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(arguments, words, model):
+    symbolic = model.with_name("symbolic.json")
+    save_model(two_state(discount="gamma"), symbolic)
+    done = run(*(str(a).format(model=model, symbolic=symbolic) for a in arguments), expect=2)
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_several_recurrent_classes_leave_the_values(tmp_path):
+    data = {"transitions": [["a", 0, "a", 1, 1], ["b", 0, "b", 1, 0]], "discount": "1/2"}
+    (tmp_path / "m.json").write_text(json.dumps(data))
+    found = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
+    assert [row["v_pi"] for row in found["by_state"]] == ["2", "0"]
+    assert "recurrent classes" in found["problems"]["xi"]
+
+
+def test_help_has_examples():
+    assert "Example" in run("verify", "--help").stdout
+    assert "verify" in run("--help").stdout
