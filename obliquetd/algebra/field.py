@@ -75,6 +75,8 @@ class FieldArithmetic(Arithmetic):
         return self._seen[value]
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if self.domain is QQ and all(type(v) is QQ.dtype for v in values.tolist()):
+            return values
         out = np.empty(len(values), dtype=object)
         for i, value in enumerate(values.tolist()):
             out[i] = self.scalar(value)
