@@ -9,7 +9,7 @@ from typing import Any
 
 from obliquetd.algebra import cell_text, serial_number
 from obliquetd.compare import COLUMNS, Comparison, compare
-from obliquetd.errors import MathematicalError
+from obliquetd.errors import MathematicalError, SingularError
 from obliquetd.problem import METHODS, PolicyEvaluation
 
 __all__ = ["Analysis", "analyze", "json_number"]
@@ -31,14 +31,34 @@ class Analysis:
         For each state: ``xi``, ``v_pi``, ``best`` and the spread of the return.
     comparison : Comparison
         The fixed points.
-    problems : dict of str to str
-        Quantities that do not exist or were left out, and why.
+    errors : dict of str to MathematicalError
+        Quantities by state that do not exist.
+    notes : dict of str to str
+        What was left out, and why.
     """
 
     problem: PolicyEvaluation
     columns: dict[str, list[Any]]
     comparison: Comparison
-    problems: dict[str, str]
+    errors: dict[str, MathematicalError]
+    notes: dict[str, str]
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """What does not exist or was left out, and why."""
+        return {what: str(error) for what, error in self.errors.items()} | self.notes
+
+    def failures(self, wanted: Sequence[str] = ()) -> list[str]:
+        """What makes the model bad input: no values, no weights, or a singular equation.
+
+        A method in ``wanted`` counts whatever keeps it from a fixed point.
+        """
+        found = [str(error) for error in self.errors.values()]
+        for row in self.comparison:
+            error = row.errors.get("fixed point")
+            if isinstance(error, SingularError) or (error is not None and row.name in wanted):
+                found.append(str(error))
+        return list(dict.fromkeys(found))
 
     def to_dict(self) -> dict[str, Any]:
         """Strict JSON data: exact numbers as text, floats as numbers."""
@@ -121,14 +141,15 @@ def analyze(problem: PolicyEvaluation, methods: Sequence[str] = METHODS) -> Anal
     >>> found.columns["v_pi"], found.comparison["setd"].quantities["rmse"]
     ([10, 10], 5*sqrt(2)/2)
     """
-    problems: dict[str, str] = {}
+    errors: dict[str, MathematicalError] = {}
+    notes: dict[str, str] = {}
     columns: dict[str, list[Any]] = {}
 
     def column(name: str, function: Callable[[], Any]) -> None:
         try:
             columns[name] = list(function())
         except MathematicalError as error:
-            problems[name] = str(error)
+            errors[name] = error
 
     column("xi", lambda: problem.xi)
     column("v_pi", lambda: problem.v_pi)
@@ -139,13 +160,13 @@ def analyze(problem: PolicyEvaluation, methods: Sequence[str] = METHODS) -> Anal
     if not is_small(problem):
         n, d = problem._ops.Phi.shape
         wanted = [key for key in COLUMNS if key not in HEAVY]
-        problems["X_star"] = (
+        notes["X_star"] = (
             f"left out: X* has {n} x {d} {problem.arithmetic} entries; so are {', '.join(HEAVY)}"
         )
     methods = list(methods)
     if not is_small(problem) and "best" in methods:
         methods.remove("best")
-    return Analysis(problem, columns, compare(problem, methods, quantities=wanted), problems)
+    return Analysis(problem, columns, compare(problem, methods, quantities=wanted), errors, notes)
 
 
 def json_number(value: Any) -> Any:

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from obliquetd.algebra import cell_text
-from obliquetd.errors import InputError, MathematicalError, ObliqueTDError
+from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.problem import METHODS, PolicyEvaluation
 
 app = typer.Typer(
@@ -68,7 +68,16 @@ def verify(
         )
     if as_json:
         _print_json([r.to_dict() for r in results])
-        return
+    else:
+        _show_claims(results, evidence, time.perf_counter() - start)
+    failed = [r for r in results if r.failed]
+    for r in failed:
+        _say_error(f"the check of {r.id} failed: {r.evidence}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _show_claims(results: list[Any], evidence: bool, seconds: float) -> None:
     table = Table(show_lines=evidence, expand=evidence)
     table.add_column("verdict", no_wrap=True)
     table.add_column("claim", ratio=2)
@@ -86,7 +95,7 @@ def verify(
     out.print(table)
     count = Counter(r.verdict for r in results)
     summary = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in COLORS.items() if count[v])
-    out.print(f"{len(results)} claims: {summary}, in {time.perf_counter() - start:.1f} s")
+    out.print(f"{len(results)} claims: {summary}, in {seconds:.1f} s")
 
 
 @app.command()
@@ -169,6 +178,11 @@ def analyze(
         _print_json(data)
     else:
         _show(found, len(problem.states) if all_states else MOST_STATES)
+    failures = found.failures(learner or ())
+    for failure in failures:
+        _say_error(failure)
+    if failures:
+        raise typer.Exit(2)
 
 
 def _load(model: str, discount: str | None, arithmetic: str | None) -> PolicyEvaluation:
@@ -220,6 +234,7 @@ def _show(found: Any, most: int) -> None:
 def _notes(found: Any) -> list[str]:
     """What does not exist or is open, each reason once with the methods that it concerns."""
     notes: dict[str, list[str]] = {}
+    failures = found.failures()
     for row in found.comparison:
         if row.undetermined:
             names = ", ".join(map(str, row.undetermined[:10]))
@@ -227,8 +242,9 @@ def _notes(found: Any) -> list[str]:
             why = f"the values of {len(row.undetermined)} unvisited states are open: {names}{more}"
             notes.setdefault(why, []).append(row.name)
         for what, why in row.problems.items():
-            notes.setdefault(why, []).append(f"{row.name} ({what})")
-    for what, why in found.problems.items():
+            if why not in failures:
+                notes.setdefault(why, []).append(f"{row.name} ({what})")
+    for what, why in found.notes.items():
         notes.setdefault(why, []).append(what)
     return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]
 
@@ -243,13 +259,17 @@ def _print_cells(cells: list[list[str]]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command: exit status 0 done, 1 a quantity that was asked for failed, 2 bad input."""
+    """Run the command: exit status 0 done, 1 a check failed, 2 bad input."""
     warnings.showwarning = _warn
     try:
         app(args=arguments, prog_name="obliquetd")
     except ObliqueTDError as error:
-        err.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
-        sys.exit(1 if isinstance(error, MathematicalError) else 2)
+        _say_error(str(error))
+        sys.exit(2)
+
+
+def _say_error(text: str) -> None:
+    err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

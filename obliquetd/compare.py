@@ -41,8 +41,8 @@ class ComparisonRow:
     quantities : dict of str to number
         Keyed like :data:`COLUMNS`.
     theta, X : object or None
-    problems : dict of str to str
-        The message of the error for each quantity that does not exist.
+    errors : dict of str to MathematicalError
+        The error for each quantity that does not exist; ``"fixed point"`` where none does.
     undetermined : tuple
         States whose value the fixed point leaves open.
     """
@@ -51,8 +51,13 @@ class ComparisonRow:
     quantities: dict[str, Any]
     theta: Any = None
     X: Any = None
-    problems: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, MathematicalError] = field(default_factory=dict)
     undetermined: tuple[Any, ...] = ()
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """The messages of :attr:`errors`."""
+        return {what: str(error) for what, error in self.errors.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,24 +136,24 @@ def compare(
 
 
 def _row(problem: PolicyEvaluation, method: str, wanted: Sequence[str]) -> ComparisonRow:
-    problems: dict[str, str] = {}
+    errors: dict[str, MathematicalError] = {}
 
     def attempt(key: str, function: Callable[[], Any]) -> Any:
         try:
             return function()
         except MathematicalError as error:
-            problems[key] = str(error)
+            errors[key] = error
             return None
 
     point: FixedPoint | None = attempt("fixed point", lambda: problem.fixed_point(method))
     if point is None:
-        return ComparisonRow(method, {}, problems=problems)
+        return ComparisonRow(method, {}, errors=errors)
     found = {key: attempt(key, lambda key=key: getattr(point, key)) for key in wanted}  # type: ignore[misc]
     return ComparisonRow(
         method,
         {key: value for key, value in found.items() if value is not None},
         point.theta,
         point.X,
-        problems,
+        errors,
         point.undetermined,
     )

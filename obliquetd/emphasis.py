@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra import Matrix
 from obliquetd.errors import MathematicalError, SignUndecidedError, UndefinedError
 from obliquetd.operators import Operators
 
@@ -248,12 +248,11 @@ class BatchMinimizers:
 
 
 def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimizers:
-    """Solve the paper's batch problem (Eq. batch) by its normal equations.
+    """Solve the paper's batch problem (Eq. batch), a least-squares problem in omega.
 
     With Lambda_s and phi_s the rows of state s, the criterion is
-    ||sum_s xi_s omega_s Lambda_s phi_s' - C||_F^2, a least-squares problem in omega with
-    the Gram matrix G_st = xi_s xi_t (Lambda_s . Lambda_t)(phi_s . phi_t) and right
-    side h_s = xi_s Lambda_s' C phi_s. Under omega >= 0 the optimality conditions
+    ||sum_s xi_s omega_s Lambda_s phi_s' - C||_F^2 = ||M omega - c||^2; let G = M'M and
+    h = M'c. Under omega >= 0 the optimality conditions
     (omega >= 0, G omega - h >= 0, complementary) are solved by the active-set method of
     Lawson and Hanson (1974), exactly where the numbers are exact.
 
@@ -262,12 +261,13 @@ def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimize
     SignUndecidedError
         For ``nonnegative`` with symbols.
     """
-    gram, right = _normal_equations(ops)
+    design, target = _design(ops)
+    gram, right = design.T @ design, design.T @ target
     if nonnegative:
         omega = _nonnegative_least_squares(ops, gram, right)
     else:
-        omega = _least_norm(gram, right)
-    null = gram.null_space()
+        omega = _least_norm(design, target)
+    null = design.null_space()
     objective = (
         (omega.T @ gram @ omega).item()
         - (omega.T @ right).scaled(ops.arithmetic.scalar(2)).item()
@@ -283,25 +283,23 @@ def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimize
 
 def least_norm_batch(ops: Operators) -> Matrix:
     """The column of the least-norm batch minimiser."""
-    return _least_norm(*_normal_equations(ops))
+    return _least_norm(*_design(ops))
 
 
-def _normal_equations(ops: Operators) -> tuple[Matrix, Matrix]:
-    Lambda, Phi = ops.Lambda.scale_rows(ops.xi), ops.Phi
-    left, right = (Lambda @ Lambda.T).rows(), (Phi @ Phi.T).rows()
-    gram = [[x * y for x, y in zip(a, b, strict=True)] for a, b in zip(left, right, strict=True)]
-    return ops.arithmetic.matrix(gram, (ops.n, ops.n)), Lambda.row_dots(Phi @ ops.C.T)
+def _design(ops: Operators) -> tuple[Matrix, Matrix]:
+    """M and c with criterion ||M omega - c||^2: column s of M is xi_s Lambda_s phi_s', as a vector."""
+    Lambda = ops.Lambda.scale_rows(ops.xi).rows()
+    columns = [[x * y for x in a for y in b] for a, b in zip(Lambda, ops.Phi.rows(), strict=True)]
+    d = ops.C.shape[0]
+    design = ops.arithmetic.matrix(columns, (ops.n, d * d)).T
+    return design, ops.arithmetic.column([x for row in ops.C.rows() for x in row])
 
 
-def _least_norm(gram: Matrix, right: Matrix) -> Matrix:
-    """The solution of the (always consistent) normal equations that is orthogonal to the kernel."""
-    solution = gram.general_solution(right)
-    omega, null = solution.particular, solution.null_space
-    if omega is None:  # rounding made a consistent float system look inconsistent
-        raise MathematicalError("the batch problem is too ill-conditioned for floats; use exact")
-    if isinstance(gram, FloatMatrix) or not null.shape[1]:
-        return omega  # type: ignore[no-any-return]
-    return omega - null @ (null.T @ null).solve(null.T @ omega)  # type: ignore[no-any-return]
+def _least_norm(design: Matrix, target: Matrix) -> Matrix:
+    """The least-squares solution of least norm: omega = B z, with B a basis of the row space."""
+    basis = design.T.column_basis()
+    reduced = design @ basis
+    return basis @ (reduced.T @ reduced).solve(reduced.T @ target, "the batch problem")
 
 
 def _nonnegative_least_squares(ops: Operators, gram: Matrix, right: Matrix) -> Matrix:
@@ -339,4 +337,5 @@ def _nonnegative_least_squares(ops: Operators, gram: Matrix, right: Matrix) -> M
 
 
 def _free_solution(gram: Matrix, right: Matrix, free: list[int]) -> list[Any]:
-    return _least_norm(gram.submatrix(free, free), right.submatrix(free, [0])).entries()
+    """The least-squares solution in the free weights; their columns are kept independent."""
+    return gram.submatrix(free, free).solve(right.submatrix(free, [0])).entries()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra import FloatMatrix, Matrix, exact_root
 from obliquetd.chain import discount_free_classes
 from obliquetd.errors import SignUndecidedError, SingularError
 from obliquetd.operators import NO_LEAK, Operators
@@ -122,7 +122,7 @@ def subspace_angle(X: Matrix, Y: Matrix) -> Any:
         return float(subspace_angles(X.dense(), Y.dense())[0])
     cross = X.T @ Y
     squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
-    return sp.acos(sp.sqrt(_extreme_eigenvalue(squared, smallest=True)))
+    return sp.acos(exact_root(_extreme_eigenvalue(squared, smallest=True)))
 
 
 def _extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
@@ -133,7 +133,7 @@ def _extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
         return sp.factor(-coefficients[1])
     if degree == 2:
         half = -coefficients[1] / 2
-        root = sp.sqrt(sp.factor(half**2 - coefficients[2]))
+        root = exact_root(sp.factor(half**2 - coefficients[2]))
         return half - root if smallest else half + root
     if any(c.free_symbols for c in coefficients):
         raise SignUndecidedError(
@@ -158,6 +158,8 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
         return math.inf if numeric else sp.oo
     seen = sorted(set(range(ops.n)) - set(ops.unvisited))
     Z, Phi = (M.submatrix(seen, range(M.shape[1])).column_basis() for M in (Z, Phi))
+    if Phi.shape[1] == 0:
+        return 1.0 if numeric else sp.Integer(1)
     weights = [ops.xi.entries()[i] for i in seen]
     gram = Phi.T @ Phi.scale_rows(ops.arithmetic.column(weights))
     inverse_weights = ops.arithmetic.column([ops.arithmetic.one / w for w in weights])
@@ -168,4 +170,4 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
     M = cross.T.solve(gram, "Phi' L' X") @ cross.solve(spread, "X' L Phi")
     if numeric:
         return math.sqrt(float(np.linalg.eigvals(np.asarray(M.public())).real.max()))
-    return sp.sqrt(_extreme_eigenvalue(M, smallest=False))
+    return exact_root(_extreme_eigenvalue(M, smallest=False))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from obliquetd.algebra import Matrix, read_matrices
+from obliquetd.algebra import Matrix, number_text, read_matrices
 from obliquetd.errors import FeatureError, NoSolutionError, NotUniqueError, SingularError
 from obliquetd.operators import Operators
 
@@ -129,7 +129,9 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
     null = solution.null_space if basis is None else basis @ solution.null_space
     if solution.particular is None:
         raise NoSolutionError(
-            f"{what} has no solution: A is singular and b lies outside its range{_hint(ops)}",
+            f"{what} has no solution: A is singular"
+            + (f" (A theta = 0 for theta = {_told(null)})" if null.shape[1] else "")
+            + f" and b lies outside its range{_hint(ops)}",
             null.public() if null.shape[1] else None,
         )
     theta = solution.particular if basis is None else basis @ solution.particular
@@ -144,19 +146,27 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
 
 def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
     moved = ops.Phi @ null
-    states = sorted(set(_support_rows(moved)))
     unvisited = set(ops.unvisited)
-    seen = [i for i in states if i not in unvisited]
-    if seen:
-        vector = null.submatrix(range(null.shape[0]), [0])
+    for j in range(null.shape[1]):
+        states = _support_rows(moved.submatrix(range(ops.n), [j]))
+        seen = [i for i in states if i not in unvisited]
+        if not seen:
+            continue
+        vector = null.submatrix(range(null.shape[0]), [j])
         names = ops.names(seen[:6])
         raise NotUniqueError(
-            f"{what} has many solutions: A theta = 0 for a theta that changes the value of "
-            f"{names}{' and others' if len(seen) > 6 else ''}; the null vector is in the "
-            f"error{_hint(ops)}",
+            f"{what} has many solutions: A theta = 0 for theta = {_told(vector)}, which changes the "
+            f"value of {names}{' and others' if len(seen) > 6 else ''}{_hint(ops)}",
             vector.public(),
         )
-    return tuple(states)
+    return tuple(_support_rows(moved))
+
+
+def _told(vectors: Matrix) -> str:
+    """The first column for an error message."""
+    column = vectors.submatrix(range(min(8, vectors.shape[0])), [0])
+    more = ", ..." if vectors.shape[0] > 8 else ""
+    return f"({', '.join(number_text(x) for x in column.public_list())}{more})"
 
 
 def _support_rows(matrix: Matrix) -> list[int]:
@@ -164,7 +174,7 @@ def _support_rows(matrix: Matrix) -> list[int]:
     if matrix.arithmetic.kind == "float":
         rows = [max((abs(x) for x in row), default=0.0) for row in matrix.rows()]
         return [i for i, x in enumerate(rows) if x > 1e-10]
-    return list(matrix.support()[0].tolist())
+    return sorted(set(matrix.support()[0].tolist()))
 
 
 def _hint(ops: Operators) -> str:

@@ -16,7 +16,7 @@ import obliquetd
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
     "errors", "algebra", "mdp", "chain", "features", "operators", "projection", "emphasis", "metrics",
-    "fixed_point", "checks", "requests", "matrices", "problem", "compare", "analysis", "domains", "formats", "claims", "cli",
+    "fixed_point", "checks", "requests", "matrices", "problem", "compare", "analysis", "domains", "formats", "claims", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(
     m.name

@@ -12,13 +12,13 @@ from obliquetd.domains import baird_star, two_state
 
 def run(*arguments, expect=0):
     done = subprocess.run(
-        [sys.executable, "-c", "from obliquetd.cli import main; main()", *map(str, arguments)],
+        [sys.executable, "-m", "obliquetd", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert done.returncode == expect, done.stderr + done.stdout
+    assert expect is None or done.returncode == expect, done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     return done
 
@@ -112,10 +112,12 @@ def test_symbols_are_set_from_the_command_line(tmp_path):
 
 def test_singular_methods_are_reported_beside_the_others(tmp_path):
     save_model(two_state(discount="5/6", reward=1), tmp_path / "m.json")
-    done = run("analyze", tmp_path / "m.json")
-    assert "td (fixed point)" in done.stdout.replace("\n", " ")
-    assert "no solution" in done.stdout.replace("\n", " ")
-    data = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
+    done = run("analyze", tmp_path / "m.json", expect=2)
+    assert "setd" in done.stdout
+    assert "error: the fixed-point equation of td has no solution" in done.stderr
+    assert "theta = (1)" in done.stderr
+    assert run("analyze", tmp_path / "m.json", "--learner", "setd").stderr == ""
+    data = strict(run("analyze", tmp_path / "m.json", "--json", expect=2).stdout)
     by_name = {p["method"]: p for p in data["fixed_points"]}
     assert by_name["td"]["theta"] is None
     assert by_name["etd"]["theta"] is not None
@@ -127,7 +129,7 @@ def test_infinite_and_missing_quantities_stay_strict_json(tmp_path):
     from obliquetd.formats import model_to_dict
 
     (tmp_path / "m.json").write_text(json.dumps({**model_to_dict(problem), **off}))
-    data = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
+    data = strict(run("analyze", tmp_path / "m.json", "--json", expect=None).stdout)
     assert {p["method"]: p.get("worst_case") for p in data["fixed_points"]}["td"] is None
 
 
@@ -197,9 +199,19 @@ def test_bad_input_is_one_line_and_status_2(arguments, words, model):
 def test_several_recurrent_classes_leave_the_values(tmp_path):
     data = {"transitions": [["a", 0, "a", 1, 1], ["b", 0, "b", 1, 0]], "discount": "1/2"}
     (tmp_path / "m.json").write_text(json.dumps(data))
-    found = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
+    done = run("analyze", tmp_path / "m.json", "--json", expect=2)
+    assert "2 recurrent classes, ['a']; ['b']" in done.stderr
+    found = strict(done.stdout)
     assert [row["v_pi"] for row in found["by_state"]] == ["2", "0"]
     assert "recurrent classes" in found["problems"]["xi"]
+
+
+def test_undiscounted_loops_are_bad_input_with_the_rest_shown(tmp_path):
+    rows = [["a", 0, "a", 1, 1], ["b", 0, "end", 1, 3]]
+    (tmp_path / "m.json").write_text(json.dumps({"transitions": rows, "discount": 1}))
+    done = run("analyze", tmp_path / "m.json", expect=2)
+    assert "['a'] never reaches" in done.stderr
+    assert "'b': 3" in done.stderr
 
 
 def test_help_has_examples():

@@ -267,6 +267,16 @@ class TestRankDeficientFeatures:
             assert set(problem.xi) == {sp.Rational(1, corners + 1)}
             assert problem.fixed_point("td").v_hat == sp.zeros(corners + 1, 1)
 
+    @pytest.mark.parametrize("arithmetic", ["exact", "float"])
+    def test_features_that_are_all_zero(self, arithmetic):
+        mdp = MDP.from_transitions([("s", "a", "s", 1, 1)])
+        problem = PolicyEvaluation(
+            mdp, target=Policy.uniform(mdp), features=[[0]], discount="1/2", arithmetic=arithmetic
+        )
+        table = otd.compare(problem)
+        assert all(row.quantities["rmse"] == 2 and not row.problems for row in table)
+        assert list(problem.best) == [0]
+
 
 class TestTransientStates:
     rows = (
@@ -297,6 +307,13 @@ class TestTransientStates:
             assert [point.values[s] for s in "su"] == [problem.values[s] for s in "su"]
             assert point.rmse == 0
         assert problem.best_undetermined == ("t",)
+
+    def test_the_null_vector_in_the_error_moves_a_visited_state(self):
+        features = {"t": [1, 0, 0], "s": [0, 1, 2], "u": [0, 1, 3]}
+        with pytest.raises(NotUniqueError) as caught:
+            self.make(features=features).fixed_point(X=[[0, 0, 0], [0, 0, 0], [0, 1, 1]])
+        assert caught.value.null_vector[0] == 0
+        assert any(caught.value.null_vector)
 
     def test_features_that_tie_the_state_to_visited_ones_determine_it(self):
         point = self.make(features={"t": [1], "s": [1], "u": [2]}).fixed_point("td")

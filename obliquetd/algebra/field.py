@@ -21,7 +21,7 @@ from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
-from obliquetd.algebra.numbers import exactify, public_number
+from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.errors import KindError, SignUndecidedError, SingularError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
@@ -85,7 +85,7 @@ class FieldArithmetic(Arithmetic):
     def public(self, scalar: Any) -> Any:
         if self.domain is QQ:
             return public_number(scalar)
-        return sp.factor(self.domain.to_sympy(scalar))
+        return _factored(scalar)
 
     def sign(self, scalar: Any) -> int:
         if self.domain is QQ:
@@ -100,7 +100,7 @@ class FieldArithmetic(Arithmetic):
         )
 
     def sqrt(self, scalar: Any) -> Any:
-        return sp.sqrt(self.public(scalar))
+        return exact_root(self.public(scalar))
 
     def check_size(self, n: int) -> None:
         limit = LARGEST_SYMBOLIC if self.symbols else LARGEST_EXACT
@@ -130,6 +130,21 @@ class FieldArithmetic(Arithmetic):
     def identity(self, n: int) -> FieldMatrix:
         self.check_size(n)
         return FieldMatrix(self, _dense(DomainMatrix.eye(n, self.domain)))
+
+
+def _factored(fraction: Any) -> sp.Expr:
+    """``sympy.factor`` of a rational function, from its polynomials (some four times faster)."""
+    if not fraction:
+        return sp.S.Zero
+    above, numerator = fraction.numer.factor_list()
+    below, denominator = fraction.denom.factor_list()
+    coefficient = QQ.to_sympy(above) / QQ.to_sympy(below)
+    product = sp.Mul(
+        *(p.as_expr() ** k for p, k in numerator), *(p.as_expr() ** -k for p, k in denominator)
+    )
+    if product.is_Add and abs(coefficient) != 1:  # keep 2*(x + 1) from becoming 2*x + 2
+        return sp.Mul(coefficient, product, evaluate=False)
+    return coefficient * product
 
 
 def _dense(matrix: DomainMatrix) -> DomainMatrix:

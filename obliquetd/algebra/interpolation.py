@@ -10,6 +10,7 @@ over; A is singular everywhere as soon as more points than the degree bound vani
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import flint
@@ -26,13 +27,14 @@ def solve_by_interpolation(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
     """The X with ``a X = b``, for matrices over a field of functions of one symbol."""
     field = a.domain
     n, m = a.shape[0], b.shape[1]
-    rows = [_cleared([*left, *right]) for left, right in zip(a.to_list(), b.to_list(), strict=True)]
+    rows, scales = _polynomial_rows(a.to_list(), b.to_list(), n, m)
     bound = sum(max(0, *(p.degree() for p in row)) for row in rows)
     points, values = _samples(rows, n, m, bound)
     numerators = _interpolate(points, values)
     determinant = numerators.pop()
     out = [
-        [_reduced(numerators[i * m + j], determinant, field) for j in range(m)] for i in range(n)
+        [_reduced(numerators[i * m + j], determinant * scales[j], field) for j in range(m)]
+        for i in range(n)
     ]
     return DomainMatrix(out, (n, m), field)
 
@@ -44,16 +46,44 @@ def _integer_poly(poly: Any) -> Any:
     return flint.fmpz_poly(coefficients)
 
 
-def _cleared(row: list[Any]) -> list[Any]:
-    """The row times the least common multiple of its denominators.
+def _polynomial_rows(
+    left: list[list[Any]], right: list[list[Any]], n: int, m: int
+) -> tuple[list[list[Any]], list[int]]:
+    """[A | B] with integer polynomials, and the factor by which each column of B grew.
 
-    sympy keeps a fraction over QQ with integer coefficients above and below.
+    Each row is multiplied by the least common multiple of its denominators. What is
+    numeric in B's denominators is cleared by columns instead: otherwise long weights in
+    B would enter the determinant, one factor a row. sympy keeps a fraction over QQ with
+    integer coefficients above and below.
     """
-    denominators = [_integer_poly(x.denom) for x in row]
-    common = flint.fmpz_poly([1])
-    for d in denominators:
-        common = common * (d // common.gcd(d))
-    return [_integer_poly(x.numer) * (common // d) for x, d in zip(row, denominators, strict=True)]
+    cleared = []
+    for row, tail in zip(left, right, strict=True):
+        entries = [(_integer_poly(x.numer), *_split(_integer_poly(x.denom))) for x in (*row, *tail)]
+        common = flint.fmpz_poly([1])
+        for _, _, primitive in entries:
+            common = common * (primitive // common.gcd(primitive))
+        number = flint.fmpz(math.lcm(*(int(content) for _, content, _ in entries[:n])))
+        cleared.append(
+            [
+                (numer * (common // primitive) * number, content)
+                for numer, content, primitive in entries
+            ]
+        )
+    scales = [math.lcm(*(int(row[n + j][1]) for row in cleared)) for j in range(m)]
+    rows = [
+        [
+            *(p // flint.fmpz_poly([c]) for p, c in row[:n]),
+            *(p * (s // int(c)) for (p, c), s in zip(row[n:], scales, strict=True)),
+        ]
+        for row in cleared
+    ]
+    return rows, scales
+
+
+def _split(poly: Any) -> tuple[Any, Any]:
+    """Content and primitive part."""
+    content = poly.content()
+    return content, poly // flint.fmpz_poly([content])
 
 
 def _samples(rows: list[list[Any]], n: int, m: int, bound: int) -> tuple[list[int], list[Any]]:

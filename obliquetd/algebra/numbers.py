@@ -30,6 +30,7 @@ __all__ = [
     "Kind",
     "cell_text",
     "exact_distribution",
+    "exact_root",
     "exactify",
     "join_kinds",
     "kind_of",
@@ -44,6 +45,8 @@ Kind = Literal["exact", "symbolic", "float"]
 QQ_TYPE = QQ.dtype
 ONE, ZERO = QQ(1), QQ(0)
 
+LONGEST_FACTORED = 128
+"""Bits of a rational up to which square factors are taken out of its root."""
 LONGEST_SHOWN = 40
 """Digits of a numerator or denominator beyond which people get a decimal instead."""
 
@@ -223,6 +226,31 @@ def public_number(value: Any) -> Any:
     if type(value) is QQ_TYPE:
         return QQ.to_sympy(value)
     return float(value) if isinstance(value, np.floating) else value
+
+
+def exact_root(value: sp.Expr) -> sp.Expr:
+    """The square root of a nonnegative exact number or a formula.
+
+    ``sympy.sqrt`` looks for square factors by factoring, which never ends on the long
+    rationals that solves produce; those are left under the root.
+
+    Examples
+    --------
+    >>> exact_root(sp.Rational(41, 2)), exact_root(sp.Rational(49, 4))
+    (sqrt(82)/2, 7/2)
+    """
+    if not isinstance(value, sp.Rational):
+        return sp.sqrt(value)
+    p, q = int(value.p), int(value.q)
+    if (
+        p >= 0
+        and (root := (math.isqrt(p), math.isqrt(q)))
+        and (root[0] ** 2, root[1] ** 2) == (p, q)
+    ):
+        return sp.Rational(*root)
+    if max(abs(p), q).bit_length() <= LONGEST_FACTORED:
+        return sp.sqrt(value)
+    return sp.Pow(value, sp.Rational(1, 2), evaluate=False)
 
 
 def serial_number(value: Any) -> str | float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -28,6 +29,13 @@ def choose_arithmetic(
         Where floats meet symbols without a word, or what is wanted cannot be.
     """
     symbols = set(symbols)
+    names = sorted(map(str, symbols))
+    twins = [a for a, b in itertools.pairwise(names) if a == b]
+    if twins:
+        raise KindError(
+            f"two different symbols are called {twins[0]} (their assumptions differ); use one "
+            f"Symbol object throughout, or the text {twins[0]!r} throughout"
+        )
     if wanted not in (None, "exact", "symbolic", "float"):
         raise KindError(
             f"arithmetic={wanted!r}; expected 'exact', 'symbolic', 'float', or None to infer it"
@@ -36,7 +44,7 @@ def choose_arithmetic(
     symbolic = sorted(name for name, k in kinds.items() if "symbolic" in k)
     if symbolic and wanted in ("exact", "float"):
         raise KindError(
-            f"arithmetic={wanted!r}, but there are symbols ({', '.join(sorted(map(str, symbols)))}) "
+            f"arithmetic={wanted!r}, but there are symbols ({', '.join(names)}) "
             f"in {', '.join(symbolic)}; substitute numbers with problem.subs, or use 'symbolic'"
         )
     if wanted is None and floats and symbolic:

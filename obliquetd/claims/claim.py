@@ -159,11 +159,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One line of :func:`verify`."""
+    """One line of :func:`verify`; ``failed`` where the check itself could not be completed."""
 
     claim: Claim
     outcome: Outcome
     seconds: float
+    failed: bool = False
 
     @property
     def id(self) -> str:
@@ -202,6 +203,7 @@ class ClaimResult:
                 "model": example.model,
                 "observed": {k: _text(v) for k, v in example.observed.items()},
             },
+            "failed": self.failed,
             "seconds": round(self.seconds, 3),
         }
 
@@ -313,6 +315,11 @@ def verify(
         if progress is not None:
             progress(one)
         start = time.perf_counter()
-        outcome = one.check()
-        results.append(ClaimResult(one, outcome, time.perf_counter() - start))
+        failed = False
+        try:
+            outcome = one.check()
+        except Exception as error:  # one broken check must not lose the others' verdicts
+            failed = True
+            outcome = Outcome(Verdict.OPEN, f"{type(error).__name__}: {error}")
+        results.append(ClaimResult(one, outcome, time.perf_counter() - start, failed))
     return results

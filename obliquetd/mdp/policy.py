@@ -224,8 +224,12 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     """Numbers for symbols (by symbol or by name) in one parsed number."""
     if not isinstance(value, sp.Basic):
         return value
-    table = {sp.Symbol(k) if isinstance(k, str) else k: v for k, v in values.items()}
-    parsed = {k: public_number(parse_number(v, f"the value of {k}")) for k, v in table.items()}
+    table = {str(k): v for k, v in values.items()}
+    parsed = {
+        s: public_number(parse_number(table[str(s)], f"the value of {s}"))
+        for s in value.free_symbols
+        if str(s) in table
+    }
     return parse_number(value.subs(parsed), f"the formula {value}")
 
 

@@ -146,6 +146,24 @@ def test_solution_over_one_symbol_is_in_lowest_terms():
         assert value == field.domain.from_sympy(field.public(value))
 
 
+@given(st.lists(small, min_size=6, max_size=6), st.lists(small, min_size=6, max_size=6), small)
+def test_public_form_is_factored_and_in_lowest_terms(a, b, c):
+    field = ARITHMETICS["two symbols"]
+    powers = [1, gamma, p, gamma * p, gamma**2, p**2]
+    above, below = (sum(x * y for x, y in zip(v, powers, strict=True)) for v in (a, b))
+    if below == 0:
+        return
+    value = field.scalar(parse_number(above * (gamma + c) / below))
+    public = field.public(value)
+    assert sp.cancel(public - above * (gamma + c) / below) == 0
+    numerator, denominator = sp.fraction(public)
+    assert sp.gcd(numerator, denominator).is_Rational
+    for part in (numerator, denominator):
+        for factor in sp.Mul.make_args(part):
+            base = factor.as_base_exp()[0]
+            assert base.is_Rational or len(sp.factor_list(base)[1]) == 1
+
+
 def test_symbolic_sign_is_undecided_not_false():
     field = ARITHMETICS["one symbol"]
     with pytest.raises(SignUndecidedError, match=r"1 - 2\*gamma"):

@@ -196,6 +196,26 @@ def test_users_keep_claims_of_their_own():
         verify(["nothing"])
 
 
+def test_a_check_that_cannot_be_completed_is_open_and_said_to_have_failed():
+    mine = Registry()
+
+    @claim("broken", where="", title="", statement="", registry=mine)
+    def broken():
+        raise ZeroDivisionError("oops")
+
+    @claim("fine", where="", title="", statement="", registry=mine)
+    def fine():
+        return Outcome(Verdict.VERIFIED, "fine")
+
+    first, second = verify(registry=mine)
+    assert (first.verdict, first.failed, first.evidence) == (
+        "open",
+        True,
+        "ZeroDivisionError: oops",
+    )
+    assert (second.verdict, second.failed) == ("verified", False)
+
+
 def test_a_refutation_needs_a_counterexample_and_a_correction_a_text():
     with pytest.raises(InputError, match="counterexample"):
         Outcome(Verdict.REFUTED, "because")
