@@ -32,6 +32,7 @@ __all__ = [
     "Registry",
     "Verdict",
     "claim",
+    "refuted",
     "told",
     "verify",
 ]
@@ -130,6 +131,11 @@ class Outcome:
             raise InputError("a refuted claim needs a counterexample that can be run again")
         if self.verdict is Verdict.CORRECTED and not self.correction:
             raise InputError("a corrected claim needs the correction")
+
+
+def refuted(found: Counterexample, evidence: str = "") -> Outcome:
+    """The outcome for a statement that a counterexample contradicts."""
+    return Outcome(Verdict.REFUTED, evidence or told(found.observed), found.observed, found)
 
 
 @dataclass(frozen=True)

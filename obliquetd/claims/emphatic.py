@@ -13,7 +13,7 @@ from obliquetd.claims.battery import (
     letters,
     off_policy_battery,
 )
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
 from obliquetd.claims.words import Word, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.operators import Operators
@@ -82,7 +82,7 @@ def f_is_limit(ratio: Callable[[Any, Any], Any] = lambda pi, mu: pi / mu) -> Out
     problems = off_policy_battery()[:4]
     found = Counterexample.find(problems, violation)
     if found is not None:
-        return Outcome(Verdict.REFUTED, told(found.observed), found.observed, found)
+        return refuted(found)
     return Outcome(
         Verdict.VERIFIED,
         f"on {len(problems)} off-policy problems the mean of the trace over all histories of three "

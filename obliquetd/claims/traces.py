@@ -15,7 +15,7 @@ from obliquetd.claims.battery import (
     letters,
     off_policy_battery,
 )
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
 from obliquetd.claims.words import Word, letter
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
@@ -92,7 +92,7 @@ def importance_weighting(ratio: Callable[[Samples], Any] = lambda x: x.rho) -> O
 
     found = Counterexample.find(off_policy_battery(), violation)
     if found is not None:
-        return Outcome(Verdict.REFUTED, told(found.observed), found.observed, found)
+        return refuted(found)
     pi, mu, rest = sp.symbols("pi mu rest")
     termwise = sp.cancel(mu * (pi / mu) * rest - pi * rest) == 0
     return Outcome(
@@ -211,7 +211,7 @@ def rho_minus_one(shift: int = 1) -> Outcome:
 
     found = Counterexample.find(off_policy_battery(), violation)
     if found is not None:
-        return Outcome(Verdict.REFUTED, told(found.observed), found.observed, found)
+        return refuted(found)
     return Outcome(
         Verdict.PROVED,
         "in each state the sum over covered actions of mu (pi/mu - 1) is 1 - 1 = 0; exact on "

@@ -180,37 +180,22 @@ def _table_row(method: str, printed: tuple[str, str]) -> Outcome:
     )
 
 
-@claim(
-    "table-1-setd",
-    where="Table I",
-    title="SETD: criterion 0.25, distance 4.5277",
-    statement=r"\|\Lambda^\top\Xi\Omega_S\Phi - C\|_F^2 = 0.25,\ \|X_S - X^*\|_2 = 4.5277",
-)
-def table_1_setd(printed: tuple[str, str] = TABLE_1["setd"]) -> Outcome:
-    """Recompute the row."""
-    return _table_row("setd", printed)
+def _printed_row(method: str, criterion: str, distance: str, weights: str) -> None:
+    """Register the claim that one row of Table I is right."""
+
+    @claim(
+        f"table-1-{method}",
+        where="Table I",
+        title=f"{method.upper()}: criterion {criterion}, distance {distance}",
+        statement=rf"\|\Lambda^\top\Xi{weights}\Phi - C\|_F^2 = {criterion},\ "
+        rf"\|\Xi{weights}\Phi - X^*\|_2 = {distance}",
+    )
+    def check(printed: tuple[str, str] = (criterion, distance)) -> Outcome:
+        return _table_row(method, printed)
 
 
-@claim(
-    "table-1-etd",
-    where="Table I",
-    title="ETD: criterion 0.64, distance 5.0062",
-    statement=r"\|\Lambda^\top\Xi\Omega_E\Phi - C\|_F^2 = 0.64,\ \|X_E - X^*\|_2 = 5.0062",
-)
-def table_1_etd(printed: tuple[str, str] = TABLE_1["etd"]) -> Outcome:
-    """Recompute the row, by the definition and by the printed convention."""
-    return _table_row("etd", printed)
-
-
-@claim(
-    "table-1-td",
-    where="Table I",
-    title="TD: criterion 7.29, distance 13.5",
-    statement=r"\|\Lambda^\top\Xi\Phi - C\|_F^2 = 7.29,\ \|X_{TD} - X^*\|_2 = 13.5",
-)
-def table_1_td(printed: tuple[str, str] = TABLE_1["td"]) -> Outcome:
-    """Recompute the row."""
-    return _table_row("td", printed)
+for _method, _weights in (("setd", r"\Omega_S"), ("etd", r"\Omega_E"), ("td", "")):
+    _printed_row(_method, *TABLE_1[_method], _weights)
 
 
 def _better(quantity: str, pair: tuple[str, str]) -> Outcome:
@@ -238,37 +223,23 @@ def _quantities(
     return {m: table[m].quantities[quantity] for m in pair}
 
 
-SENTENCE = "Section IV ('SETD performs better than ETD in X* estimation')"
+def _sentence(quantity: str, title: str, statement: str) -> None:
+    """Register one reading of the sentence under Table I."""
+
+    @claim(
+        f"setd-better-by-{quantity}",
+        where="Section IV ('SETD performs better than ETD in X* estimation')",
+        title=f"SETD estimates X* better than ETD: by the {title}",
+        statement=statement,
+    )
+    def check(pair: tuple[str, str] = ("setd", "etd")) -> Outcome:
+        return _better(quantity, pair)
 
 
-@claim(
-    "setd-better-by-criterion",
-    where=SENTENCE,
-    title="SETD estimates X* better than ETD: by the criterion",
-    statement=r"\|\Lambda^\top X_S - C\|_F^2 < \|\Lambda^\top X_E - C\|_F^2",
+_sentence("criterion", "criterion", r"\|\Lambda^\top X_S - C\|_F^2 < \|\Lambda^\top X_E - C\|_F^2")
+_sentence("distance", "distance", r"\|X_S - X^*\|_2 < \|X_E - X^*\|_2")
+_sentence(
+    "angle",
+    "angle, which alone decides the fixed point",
+    r"\angle(X_S, X^*) < \angle(X_E, X^*)",
 )
-def setd_better_by_criterion(pair: tuple[str, str] = ("setd", "etd")) -> Outcome:
-    """Compare the two values."""
-    return _better("criterion", pair)
-
-
-@claim(
-    "setd-better-by-distance",
-    where=SENTENCE,
-    title="SETD estimates X* better than ETD: by the distance",
-    statement=r"\|X_S - X^*\|_2 < \|X_E - X^*\|_2",
-)
-def setd_better_by_distance(pair: tuple[str, str] = ("setd", "etd")) -> Outcome:
-    """Compare the two values."""
-    return _better("distance", pair)
-
-
-@claim(
-    "setd-better-by-angle",
-    where=SENTENCE,
-    title="SETD estimates X* better than ETD: by the angle, which alone decides the fixed point",
-    statement=r"\angle(X_S, X^*) < \angle(X_E, X^*)",
-)
-def setd_better_by_angle(pair: tuple[str, str] = ("setd", "etd")) -> Outcome:
-    """Compare the two values."""
-    return _better("angle", pair)

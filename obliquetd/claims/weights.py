@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.claims.battery import battery
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import UndefinedError
@@ -103,9 +103,7 @@ def rank_one_norms(squared: Callable[[Any, Any], Any] = lambda u, v: u * v) -> O
             )
             if found is None:
                 return Outcome(Verdict.OPEN, "the identity fails in symbols, not on the example")
-            return Outcome(
-                Verdict.REFUTED, told(found.observed), found.observed, counterexample=found
-            )
+            return refuted(found)
     return Outcome(
         Verdict.VERIFIED,
         f"det(xI - M'M) = x^(n-1) (x - |u|^2 |v|^2) with all entries free, shapes {shapes}: one "
@@ -348,7 +346,7 @@ def triangle_bound(direction: int = 1) -> Outcome:
 
     found = Counterexample.find([p for p in battery() if not p.symbols], violation)
     if found is not None:
-        return Outcome(Verdict.REFUTED, told(found.observed), found.observed, found)
+        return refuted(found)
     return Outcome(
         Verdict.VERIFIED,
         "Lagrange's identity with free entries for d = 1, 2, 3; the bound itself on "
