@@ -10,24 +10,47 @@ from typing import Any
 from obliquetd import domains, features
 from obliquetd.chain import MarkovChain
 from obliquetd.compare import compare
+from obliquetd.dynamics import mean_dynamics
 from obliquetd.errors import ObliqueTDError
+from obliquetd.experiments import LoggedData, simulate
 from obliquetd.formats import load_model, save_model
+from obliquetd.learners import (
+    ETD,
+    GTD2,
+    SETD,
+    TD,
+    TDC,
+    DoubleSampledResidualGradient,
+    ResidualGradient,
+    RobbinsMonro,
+)
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import oblique_projection
 
 __all__ = [
+    "ETD",
+    "GTD2",
     "MDP",
+    "SETD",
+    "TD",
+    "TDC",
+    "DoubleSampledResidualGradient",
+    "LoggedData",
     "MarkovChain",
     "ObliqueTDError",
     "Policy",
     "PolicyEvaluation",
+    "ResidualGradient",
+    "RobbinsMonro",
     "compare",
     "domains",
     "features",
     "load_model",
+    "mean_dynamics",
     "oblique_projection",
     "save_model",
+    "simulate",
     "verify",
 ]
 

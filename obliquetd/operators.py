@@ -18,7 +18,8 @@ f          L_pi^-T xi, the expected emphasis (Section IV)
 =========  ==========================================================================
 
 A terminal state (no outgoing row) gets a self-loop of discount 0 and reward 0, so
-that its row of L_pi is that of the identity and its value is 0.
+that its row of L_pi is that of the identity and its value is 0; and a move into it has
+discount 0, so that nothing bootstraps from its features.
 """
 
 from __future__ import annotations
@@ -57,14 +58,27 @@ class Operators:
         self.arithmetic, self.labels = arithmetic, mdp.states
         self.mdp, self.target, self.behavior = mdp, target, behavior
         self.discount = arithmetic.scalar(discount)
+        self._given = (mdp, target, behavior, features, discount, weights)
         self._features, self._weights = features, weights
         table = mdp.table
         self.state, self.next_state = table.state, table.next_state
         self.probability = arithmetic.scalars(table.probability)
         self.reward = arithmetic.scalars(table.reward)
-        self.row_discount = arithmetic.scalars(table.discount) * self.discount
+        self.row_discount = self._row_discount()
         self.pi = self._policy_column(target)
         self.mu = self.pi if behavior is target else self._policy_column(behavior)
+
+    def _row_discount(self) -> Any:
+        """gamma times each row's own discount; 0 into a terminal state, whatever its features."""
+        table, mdp = self.mdp.table, self.mdp
+        out = self.arithmetic.scalars(table.discount) * self.discount
+        ends = [mdp.index[s] for s in mdp.terminal]
+        out[np.isin(table.next_state, ends)] = self.arithmetic.zero
+        return out
+
+    def over(self, arithmetic: Arithmetic) -> Operators:
+        """The same problem in another arithmetic."""
+        return Operators(*self._given, arithmetic)
 
     def _policy_column(self, policy: Policy) -> Any:
         """pi(a | s) for every row of the table."""

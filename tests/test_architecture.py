@@ -15,8 +15,8 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "mdp", "chain", "features", "operators", "projection", "emphasis", "metrics",
-    "fixed_point", "checks", "requests", "matrices", "problem", "compare", "analysis", "domains", "formats", "claims", "cli", "__main__",
+    "errors", "algebra", "mdp", "chain", "features", "learners", "operators", "projection", "emphasis", "metrics",
+    "fixed_point", "checks", "requests", "matrices", "problem", "compare", "dynamics", "analysis", "domains", "formats", "claims", "experiments", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(
     m.name

@@ -308,6 +308,17 @@ class TestTransientStates:
             assert point.rmse == 0
         assert problem.best_undetermined == ("t",)
 
+    def test_what_is_open_is_settled_by_the_least_theta(self):
+        point = self.make(features={"t": [1, 1, 1], "s": [0, 1, 2], "u": [0, 1, 3]}).fixed_point(
+            "td"
+        )
+        assert point.undetermined == ("t",)
+        assert point.rmse == 0
+        assert point.theta[0] == 0  # e_1 is the free direction
+        tied = self.make(features={"t": [1, 1], "s": [1, 2], "u": [1, 2]}).fixed_point("td")
+        assert tied.undetermined == ("t",)
+        assert 2 * tied.theta[0] == tied.theta[1]  # orthogonal to the free direction (2, -1)
+
     def test_the_null_vector_in_the_error_moves_a_visited_state(self):
         features = {"t": [1, 0, 0], "s": [0, 1, 2], "u": [0, 1, 3]}
         with pytest.raises(NotUniqueError) as caught:

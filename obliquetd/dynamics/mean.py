@@ -1,0 +1,399 @@
+"""The expected update of a learner, from the rule that runs.
+
+A rule is affine in the weights x = (theta, w) and affine in the memory that the past
+hands it. Given the state s, the transition is independent of the past, so under the
+stationary distribution of the sampled process
+
+    E[x_{t+1} - x_t] / alpha = sum over rows (s, a, s') of
+                               mu(a|s) p { xi(s) U(x, 0) + [U(x, zeta(s)) - U(x, 0)] }
+
+where U is the update of the rule at step size 1 and zeta(s) = E[memory 1{s_t = s}]. The
+memory that a row hands on is affine too, M m + c, so zeta solves the linear system
+
+    zeta(s') = sum over rows into s' of mu(a|s) p { xi(s) c + M zeta(s) }.
+
+Evaluating the rule at x = 0 and at the unit vectors gives b and -A. No closed form is
+used: :mod:`obliquetd.projection` has those, as the cross-check.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra import FieldArithmetic, Matrix, parse_number
+from obliquetd.dynamics.scalars import signed_array, unsigned
+from obliquetd.errors import (
+    InputError,
+    KindError,
+    NoSolutionError,
+    NotUniqueError,
+    SingularError,
+    UndefinedError,
+)
+from obliquetd.learners import SETD, Learner
+from obliquetd.learners.emphatic import omega
+from obliquetd.operators import Operators
+from obliquetd.problem import PolicyEvaluation
+from obliquetd.projection import solve_in_row_space
+
+__all__ = ["MeanDynamics", "mean_dynamics"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One outcome of one step: a row of the table (and its twin) with its conditional chance."""
+
+    state: int
+    next_state: int
+    chance: Any  # mu(a|s) p, given the state
+    arguments: tuple[Any, ...]  # phi, phi_next, reward, g, rho, twin, g_twin, rho_twin
+
+
+class RuleOnNumbers:
+    """A learner's rule evaluated on the numbers of a problem, at alpha = 1 and beta = mu."""
+
+    def __init__(self, ops: Operators, learner: Learner) -> None:
+        self.ops, self.learner = ops, learner
+        arithmetic = ops.arithmetic
+        self.d = ops.Phi.shape[1]
+        self.size = 2 * self.d if learner.two_timescale else self.d
+        self.memory_size = self.d + int(learner.follow_on)
+        scalar = arithmetic.scalar
+        lam, mu = scalar(parse_number(learner.lam)), scalar(parse_number(learner.ratio))
+        one = arithmetic.one
+        self.alpha, self.beta, self.lam = signed_array([one, mu, lam], arithmetic)
+        self.phi = signed_array(ops.Phi.rows(), arithmetic)
+
+    def samples(self) -> Iterator[Sample]:
+        """Every outcome that the behaviour can produce."""
+        ops = self.ops
+        rows = [i for i in range(len(ops.state)) if ops.mu[i]]
+        numbers = signed_array(
+            [[ops.reward[i], ops.row_discount[i], ops.pi[i] / ops.mu[i]] for i in rows],
+            ops.arithmetic,
+        )
+        parts = [
+            (int(ops.state[i]), int(ops.next_state[i]), ops.mu[i] * ops.probability[i], *numbers[k])
+            for k, i in enumerate(rows)
+        ]
+        for s, t, chance, reward, g, rho in parts:
+            twins = (
+                [(t2, chance * c2, g2, rho2) for s2, t2, c2, _, g2, rho2 in parts if s2 == s]
+                if self.learner.double_sampling
+                else [(t, chance, g, rho)]
+            )
+            for t2, joint, g2, rho2 in twins:
+                yield Sample(
+                    s, t, joint,
+                    (self.phi[s], self.phi[t], reward, g, rho, self.phi[t2], g2, rho2),
+                )  # fmt: skip
+
+    def run(self, sample: Sample, weights: Any, memory: Any) -> tuple[list[Any], list[Any]]:
+        """The update of the weights and the memory handed on, native scalars."""
+        arithmetic = self.ops.arithmetic
+        x = signed_array(weights, arithmetic)
+        theta, w = x[: self.d].copy(), x[self.d :].copy()
+        carried = signed_array(memory, arithmetic)
+        self.learner.rule(
+            self.learner.code, theta, w, carried, *sample.arguments, self.alpha, self.beta, self.lam
+        )
+        after = [*theta, *w]
+        return (
+            [unsigned(b, arithmetic) - a for a, b in zip(weights, after, strict=True)],
+            [unsigned(m, arithmetic) for m in carried],
+        )
+
+
+class MeanDynamics:
+    """E[x_{t+1} - x_t] = alpha (b - A x_t), made by :func:`mean_dynamics`.
+
+    For gradient learners x is (theta, w) and A is 2d by 2d.
+
+    Attributes
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+    """
+
+    def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str) -> None:
+        self.problem, self.learner, self.sampling = problem, learner, sampling
+        self._ops = _with_learners_symbols(problem, learner)
+        self._rule = RuleOnNumbers(self._ops, learner)
+
+    @cached_property
+    def _samples(self) -> list[Sample]:
+        return list(self._rule.samples())
+
+    @cached_property
+    def _memory(self) -> list[list[Any]]:
+        """zeta: for each state the mean of the memory times the indicator of the state."""
+        ops, k = self._ops, self._rule.memory_size
+        zero, one = ops.arithmetic.zero, ops.arithmetic.one
+        if not self.learner.has_memory or self.sampling == "iid":
+            return [[zero] * k for _ in range(ops.n)]
+        _check_stationary(ops, self.learner)
+        size = ops.n * k
+        system = [[one if i == j else zero for j in range(size)] for i in range(size)]
+        right = [zero] * size
+        xi = ops.xi.entries()
+        x = [zero] * self._rule.size
+        units = [[one if i == j else zero for i in range(k)] for j in range(k)]
+        for sample in self._samples:
+            start = self._rule.run(sample, x, [zero] * k)[1]
+            for i, c in enumerate(start):
+                at = sample.next_state * k + i
+                right[at] = right[at] + xi[sample.state] * sample.chance * c
+            for j, unit in enumerate(units):
+                ends = self._rule.run(sample, x, unit)[1]
+                for i, (value, c) in enumerate(zip(ends, start, strict=True)):
+                    gain = sample.chance * (value - c)
+                    if gain:
+                        row, column = system[sample.next_state * k + i], sample.state * k + j
+                        row[column] = row[column] - gain
+        matrix = ops.arithmetic.matrix(system, (size, size))
+        try:
+            solved = matrix.solve(ops.arithmetic.column(right), "the trace's stationary equation")
+        except SingularError as error:
+            raise SingularError(
+                f"the trace of {self.learner.name} with lam = {self.learner.lam} has no stationary "
+                "mean: on some closed class nothing decays it. Use a discount or lam below 1",
+                error.null_vector,
+            ) from None
+        flat = solved.entries()
+        return [flat[s * k : (s + 1) * k] for s in range(ops.n)]
+
+    def _mean_update(self, weights: list[Any]) -> list[Any]:
+        ops = self._ops
+        xi = ops.xi.entries()
+        empty = [ops.arithmetic.zero] * self._rule.memory_size
+        total = [ops.arithmetic.zero] * len(weights)
+        for sample in self._samples:
+            fresh = self._rule.run(sample, weights, empty)[0]
+            zeta = self._memory[sample.state]
+            carried = self._rule.run(sample, weights, zeta)[0] if any(zeta) else fresh
+            weight = xi[sample.state]
+            for i, (u, v) in enumerate(zip(fresh, carried, strict=True)):
+                total[i] = total[i] + sample.chance * (weight * u + (v - u))
+        return total
+
+    @cached_property
+    def _b(self) -> Matrix:
+        zero = self._ops.arithmetic.zero
+        return self._ops.arithmetic.column(self._mean_update([zero] * self._rule.size))
+
+    @cached_property
+    def _A(self) -> Matrix:
+        arithmetic, size = self._ops.arithmetic, self._rule.size
+        b = self._b.entries()
+        columns = []
+        for j in range(size):
+            unit = [arithmetic.one if i == j else arithmetic.zero for i in range(size)]
+            columns.append([c - u for c, u in zip(b, self._mean_update(unit), strict=True)])
+        return arithmetic.matrix(columns, (size, size)).T
+
+    @property
+    def A(self) -> Any:
+        """The matrix of the expected update, (d, d), or (2d, 2d) for gradient learners."""
+        return self._A.public()
+
+    @property
+    def b(self) -> Any:
+        """The constant of the expected update, d (or 2d) of them."""
+        return self._b.public_vector()
+
+    def expected_update(self, theta: Any, w: Any = None) -> Any:
+        """b - A x at the given weights (w defaults to zero)."""
+        listed = list(theta) + (list(w) if w is not None else [])
+        zero = self._ops.arithmetic.zero
+        x = [self._ops.arithmetic.scalar(parse_number(v)) for v in listed]
+        x += [zero] * (self._rule.size - len(x))
+        if len(x) != self._rule.size:
+            raise InputError(f"{len(listed)} weights given; expected {self._rule.d}")
+        return (self._b - self._A @ self._ops.arithmetic.column(x)).public_vector()
+
+    def fixed_point(self) -> Any:
+        """Theta with b = A x, in the row space of Phi; errors as for ``problem.fixed_point``."""
+        return self._theta.public_vector()
+
+    @cached_property
+    def _theta(self) -> Matrix:
+        what = f"the mean dynamics of {self.learner.name}"
+        if not self.learner.two_timescale:
+            return solve_in_row_space(self._ops, self._A, self._b, what).theta
+        solution = self._A.general_solution(self._b)
+        d = self._rule.d
+        theta = range(d)
+        if solution.particular is None:
+            raise NoSolutionError(f"{what} has no solution")
+        null = solution.null_space
+        moved = self._ops.Phi @ null.submatrix(theta, range(null.shape[1]))
+        if null.shape[1] and not _is_zero(moved):
+            raise NotUniqueError(f"{what} has many solutions", null.public())
+        found = solution.particular.submatrix(theta, [0])
+        basis = self._ops.row_space
+        if basis is None:
+            return found  # type: ignore[no-any-return]
+        return basis @ (basis.T @ basis).solve(basis.T @ found)
+
+    @property
+    def v_hat(self) -> Any:
+        """Phi theta at the fixed point, a value for each state."""
+        return (self._ops.Phi @ self._theta).public_vector()
+
+    def spectrum(self) -> npt.NDArray[Any]:
+        """The eigenvalues of A as floats, by real part.
+
+        Raises
+        ------
+        KindError
+            Where A has symbols.
+        """
+        if self._ops.arithmetic.kind == "symbolic":
+            raise KindError("the spectrum needs numbers; substitute them with problem.subs")
+        A = np.array([[float(self._ops.arithmetic.public(x)) for x in r] for r in self._A.rows()])
+        return np.sort_complex(np.linalg.eigvals(A))
+
+    @cached_property
+    def tilted_kernel(self) -> Any:
+        """The kernel that SETD's expected update evaluates, (n, n).
+
+        K(s, s') is proportional to the sum of pi(a|s) p omega(s, a, s'): outcomes with a
+        larger omega count more. With m(s) the sum of row s before scaling, lambda = 0 and
+        one discount, SETD's A is Phi' Xi diag(m) (I - gamma K) Phi. It is P_pi where the
+        transitions of the target are deterministic.
+
+        Raises
+        ------
+        InputError
+            For another learner.
+        UndefinedError
+            Where all weights of a state are 0: SETD never updates it.
+        """
+        kernel, _ = self._tilted
+        return kernel.public()
+
+    @cached_property
+    def tilted_weights(self) -> Any:
+        """m(s) = sum of pi(a|s) p omega(s, a, s'), n of them: see :attr:`tilted_kernel`."""
+        return self._tilt()[1].public_vector()
+
+    def _tilt(self) -> tuple[Matrix, Matrix]:
+        if not isinstance(self.learner, SETD):
+            raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")
+        ops = self._ops
+        phi = self._rule.phi
+        discounts = signed_array(ops.row_discount, ops.arithmetic)
+        weights = [
+            pi * p * unsigned(omega(phi[s], phi[t], g), ops.arithmetic)
+            if pi
+            else ops.arithmetic.zero
+            for pi, p, s, t, g in zip(
+                ops.pi,
+                ops.probability,
+                ops.state.tolist(),
+                ops.next_state.tolist(),
+                discounts,
+                strict=True,
+            )
+        ]
+        values = np.array(weights, dtype=float if ops.arithmetic.kind == "float" else object)
+        return ops._square(values), ops.by_state(values)
+
+    @cached_property
+    def _tilted(self) -> tuple[Matrix, Matrix]:
+        mass, total = self._tilt()
+        ops = self._ops
+        entries = total.entries()
+        empty = [i for i, m in enumerate(entries) if not m]
+        if empty:
+            raise UndefinedError(
+                f"omega is 0 on every transition from {ops.names(empty)[:8]}: SETD never updates "
+                "from there, and the tilted kernel has no such row",
+                ops.names(empty),
+            )
+        one = ops.arithmetic.one
+        return mass.scale_rows(ops.arithmetic.column([one / m for m in entries])), total
+
+    def __repr__(self) -> str:
+        return f"MeanDynamics({self.learner.name}, {self.problem!r})"
+
+
+def _is_zero(matrix: Matrix) -> bool:
+    if matrix.arithmetic.kind == "float":
+        return all(abs(x) < 1e-9 for row in matrix.rows() for x in row)
+    return matrix.is_zero()
+
+
+def _check_stationary(ops: Operators, learner: Learner) -> None:
+    gap = ops.P_b.T @ ops.xi - ops.xi
+    if not _is_zero(gap):
+        raise InputError(
+            f"{learner.name} carries a trace along a trajectory, whose states are distributed as the "
+            "behaviour chain's stationary distribution; the weights xi that were given are not "
+            "stationary. Leave xi out, or use sampling='iid'"
+        )
+
+
+def _with_learners_symbols(problem: PolicyEvaluation, learner: Learner) -> Operators:
+    """The problem's operators, over a field that has the learner's symbols too."""
+    ops = problem._ops
+    extra = learner.symbols - set(problem.symbols)
+    if not extra:
+        return ops
+    if problem.arithmetic == "float":
+        raise KindError(
+            f"{learner.name} has the symbol {min(map(str, extra))} but the problem is in floats"
+        )
+    return ops.over(FieldArithmetic(itertools.chain(problem.symbols, extra)))
+
+
+def mean_dynamics(
+    problem: PolicyEvaluation, learner: Learner, *, sampling: str = "trajectory"
+) -> MeanDynamics:
+    """The expected update of a learner on a problem, from its own rule.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+        Its step size does not matter.
+    sampling : {"trajectory", "iid"}
+        A trajectory of the behaviour in its stationary distribution, with traces at
+        their stationary conditional means; or independent transitions from xi, where
+        every trace starts empty.
+
+    Returns
+    -------
+    MeanDynamics
+
+    Raises
+    ------
+    StationaryError
+        Where the behaviour chain has no unique stationary distribution.
+    SignUndecidedError
+        For SETD where the sign of a sampled Delta phi . phi depends on a symbol.
+    InputError
+        For traces with weights xi that are not stationary.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import ETD, TD
+    >>> problem = two_state(reward=1)
+    >>> [mean_dynamics(problem, learner()).A[0] for learner in (TD, ETD)]
+    [-1/5, 17/5]
+    >>> mean_dynamics(two_state(discount="gamma"), TD(lam="l")).A[0]
+    -(gamma*l - 6*gamma + 5)/(2*(gamma*l - 1))
+    """
+    if sampling not in ("trajectory", "iid"):
+        raise InputError(f"sampling is {sampling!r}; expected 'trajectory' or 'iid'")
+    if not isinstance(learner, Learner):
+        raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
+    return MeanDynamics(problem, learner, sampling)

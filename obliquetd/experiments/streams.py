@@ -1,0 +1,328 @@
+"""Where transitions come from: a problem, or a log.
+
+A stream hands every learner of one run the same outcomes. It is drawn from one numpy
+Generator a run, spawned from one seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra import FLOAT, FloatMatrix, Matrix, parse_number
+from obliquetd.errors import CoverageError, FeatureError, InputError, NumberError
+from obliquetd.learners.compiled import compiled_walk
+from obliquetd.mdp.imports import shown, start_distribution
+from obliquetd.operators import Operators
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["LoggedData", "Outcomes", "Stream", "TableStream", "dense", "floating"]
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What a learner's rule needs of each possible outcome, as arrays.
+
+    Attributes
+    ----------
+    features : (m, d)
+    state, next_state : (k,) rows of ``features``
+    reward, discount, rho : (k,)
+    """
+
+    features: Floats
+    state: Indices
+    next_state: Indices
+    reward: Floats
+    discount: Floats
+    rho: Floats
+
+
+class Stream:
+    """A source of runs; abstract."""
+
+    outcomes: Outcomes
+
+    def draw(
+        self, steps: int, rng: np.random.Generator
+    ) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
+        """Rows of the outcomes, their twins for double sampling, and where traces start afresh."""
+        raise TypeError("Stream is abstract; use a TableStream or LoggedData")
+
+
+def floating(problem: PolicyEvaluation) -> Operators:
+    """The problem's operators in floats.
+
+    Raises
+    ------
+    KindError
+        For a symbolic problem.
+    """
+    return problem._ops if problem.arithmetic == "float" else problem._ops.over(FLOAT)
+
+
+def dense(matrix: Matrix) -> Floats:
+    """The entries of a floating-point matrix."""
+    if not isinstance(matrix, FloatMatrix):
+        raise TypeError(f"expected floats, got {matrix.arithmetic.kind} entries")
+    return matrix.dense()
+
+
+class TableStream(Stream):
+    """Transitions of the behaviour policy, drawn from the model.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    kind : {"trajectory", "iid", "episodes"}
+        One endless trajectory from its stationary distribution (or from ``start``);
+        independent transitions from xi; or episodes that begin in ``start`` and end in
+        terminal states.
+    start : mapping of state to probability, optional
+
+    Raises
+    ------
+    InputError
+        Where the kind and the model do not fit.
+    """
+
+    def __init__(
+        self,
+        problem: PolicyEvaluation,
+        kind: str = "trajectory",
+        start: Mapping[Any, Any] | None = None,
+    ) -> None:
+        if kind not in ("trajectory", "iid", "episodes"):
+            raise InputError(f"stream is {kind!r}; expected 'trajectory', 'iid' or 'episodes'")
+        ops = self.ops = floating(problem)
+        ends = problem.mdp.terminal
+        if kind != "episodes" and ends:
+            raise InputError(
+                f"the model ends in {shown(ends)}; use stream='episodes' with start=, or close it "
+                "with mdp.with_restarts(start)"
+            )
+        if kind == "episodes" and start is None:
+            raise InputError("stream='episodes' needs start=, a mapping of states to probabilities")
+        self.kind = kind
+        self.start = self._start(problem, start)
+        chance = ops.mu * ops.probability
+        self.offsets = np.searchsorted(ops.state, np.arange(ops.n + 1)).astype(np.int64)
+        total = np.concatenate([[0.0], np.cumsum(chance)])
+        self.cumulative = total[1:] - total[self.offsets[ops.state]]
+        mu = np.where(ops.mu > 0, ops.mu, 1.0)
+        self.outcomes = Outcomes(
+            np.ascontiguousarray(dense(ops.Phi)),
+            ops.state.astype(np.int64),
+            ops.next_state.astype(np.int64),
+            ops.reward.astype(float),
+            ops.row_discount.astype(float),
+            np.where(ops.mu > 0, ops.pi / mu, 0.0),
+        )
+
+    def _start(self, problem: PolicyEvaluation, start: Mapping[Any, Any] | None) -> Floats:
+        if start is None:
+            weights: Floats = np.array(self.ops.xi.entries(), dtype=float)
+            total: float = weights.sum()
+            return weights / total
+        known = start_distribution(start, problem.states, problem.mdp.terminal)
+        out = np.zeros(self.ops.n)
+        for s, p in known.items():
+            out[problem.mdp.index[s]] = FLOAT.scalar(p)
+        return out
+
+    def draw(
+        self, steps: int, rng: np.random.Generator
+    ) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
+        walk, _ = compiled_walk()
+        starts = np.minimum(
+            np.searchsorted(np.cumsum(self.start), rng.random(steps), side="right"),
+            np.flatnonzero(self.start)[-1],
+        ).astype(np.int64)
+        fresh = np.ones(steps, dtype=np.bool_)
+        if self.kind == "iid":
+            rows = self._rows_from(starts, rng)
+        else:
+            rows = np.empty(steps, dtype=np.int64)
+            walk(
+                self.cumulative, self.offsets, self.outcomes.next_state, starts,
+                rng.random(steps), rows, fresh,
+            )  # fmt: skip
+        return rows, self._rows_from(self.outcomes.state[rows], rng), fresh
+
+    def _rows_from(self, states: Indices, rng: np.random.Generator) -> Indices:
+        """One outcome out of each given state."""
+        base = self.cumulative + self.outcomes.state  # shares of state s in [s, s + 1)
+        u = states + rng.random(len(states))
+        rows = np.searchsorted(base, u, side="right")
+        return np.clip(rows, self.offsets[states], self.offsets[states + 1] - 1).astype(np.int64)
+
+
+class LoggedData(Stream):
+    """A log of transitions, replayed in its order.
+
+    Parameters
+    ----------
+    phi, phi_next : array (T, d)
+        Features before and after.
+    reward : array (T,)
+    discount : number or array (T,)
+        0 where an episode ended.
+    rho : array (T,), optional
+        Importance ratios; or give ``target`` and ``behavior`` probabilities of the
+        actions taken.
+    target, behavior : array (T,), optional
+    first : array (T,) of bool, optional
+        Where an episode (or a run that was cut) begins, so that traces start afresh; by
+        default the first transition and each after a discount of 0.
+
+    Raises
+    ------
+    FeatureError
+        Where rows disagree in length.
+    CoverageError
+        Where a logged action has behaviour probability 0; gives the row.
+    NumberError
+        Where a number is not finite.
+    """
+
+    def __init__(
+        self,
+        phi: Any,
+        phi_next: Any,
+        reward: Any,
+        discount: Any,
+        *,
+        rho: Any = None,
+        target: Any = None,
+        behavior: Any = None,
+        first: Any = None,
+    ) -> None:
+        before, after = _table(phi, "phi"), _table(phi_next, "phi_next")
+        if before.shape != after.shape:
+            raise FeatureError(f"phi has shape {before.shape} and phi_next {after.shape}")
+        steps = len(before)
+        if rho is None:
+            rho = _ratios(target, behavior, steps)
+        g = _vector(discount, "discount", steps)
+        if ((g < 0) | (g > 1)).any():
+            row = int(np.flatnonzero((g < 0) | (g > 1))[0])
+            raise InputError(f"discount[{row}] is {g[row]}; expected a number in [0, 1]")
+        self.outcomes = Outcomes(
+            np.ascontiguousarray(np.vstack([before, after])),
+            np.arange(steps, dtype=np.int64),
+            np.arange(steps, 2 * steps, dtype=np.int64),
+            _vector(reward, "reward", steps),
+            g,
+            _vector(rho, "rho", steps),
+        )
+        ended = np.concatenate([[True], g[:-1] == 0])
+        self.first = (
+            ended if first is None else np.asarray(first, dtype=np.bool_) | (np.arange(steps) == 0)
+        )
+
+    @classmethod
+    def collect(
+        cls,
+        env: Any,
+        behavior: Any,
+        features: Mapping[Hashable, Any] | Any,
+        steps: int,
+        seed: int,
+        *,
+        target: Any = None,
+        discount: float = 1.0,
+    ) -> LoggedData:
+        """Run a policy in a Gymnasium environment with discrete observations.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+        behavior, target : Policy
+            Over the environment's observations and actions; target None is on-policy.
+        features : mapping of observation to vector
+        steps, seed : int
+        discount : float
+        """
+        rng = np.random.default_rng(seed)
+        target = behavior if target is None else target
+        rows: list[tuple[Any, ...]] = []
+        state, _ = env.reset(seed=int(rng.integers(2**31)))
+        first = True
+        for _ in range(steps):
+            row = behavior[int(state)]
+            actions = list(row)
+            chances = np.array([float(row[a]) for a in actions])
+            action = actions[int(rng.choice(len(actions), p=chances / chances.sum()))]
+            after, reward, terminated, truncated, _ = env.step(action)
+            rho = float(target[int(state)].get(action, 0) / row[action])
+            rows.append((state, after, reward, 0.0 if terminated else discount, rho, first))
+            first = terminated or truncated
+            state = env.reset()[0] if first else after
+        before, next_, rewards, discounts, rhos, firsts = zip(*rows, strict=True)
+
+        def vectors(states: Any) -> list[Any]:
+            return [features[int(s)] for s in states]
+
+        return cls(vectors(before), vectors(next_), rewards, discounts, rho=rhos, first=firsts)
+
+    def draw(
+        self,
+        steps: int,
+        rng: np.random.Generator,
+    ) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
+        if steps > len(self.first):
+            raise InputError(f"{steps} steps asked of a log of {len(self.first)} transitions")
+        rows = np.arange(steps, dtype=np.int64)
+        return rows, rows, self.first[:steps]
+
+
+def _table(values: Any, name: str) -> Floats:
+    try:
+        table = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise FeatureError(f"{name} is ragged or holds no numbers; expected shape (T, d)") from None
+    if table.ndim != 2 or not table.size:
+        raise FeatureError(f"{name} has shape {table.shape}; expected (T, d)")
+    _finite(table, name)
+    return table
+
+
+def _vector(values: Any, name: str, steps: int) -> Floats:
+    if np.ndim(values) == 0:
+        number = FLOAT.scalar(parse_number(values, name))
+        return np.full(steps, number)
+    vector = np.array(values, dtype=float)
+    if vector.shape != (steps,):
+        raise FeatureError(f"{name} has shape {vector.shape}; phi has {steps} rows")
+    _finite(vector, name)
+    return vector
+
+
+def _finite(values: Floats, name: str) -> None:
+    bad = np.argwhere(~np.isfinite(values))
+    if bad.size:
+        place = ", ".join(map(str, bad[0]))
+        raise NumberError(f"{name}[{place}] is {values[tuple(bad[0])]}; expected a finite number")
+
+
+def _ratios(target: Any, behavior: Any, steps: int) -> Floats:
+    if target is None and behavior is None:
+        return np.ones(steps)
+    if target is None or behavior is None:
+        raise InputError("give both target and behavior probabilities, or rho")
+    pi, mu = _vector(target, "target", steps), _vector(behavior, "behavior", steps)
+    if (mu <= 0).any():
+        row = int(np.flatnonzero(mu <= 0)[0])
+        raise CoverageError(
+            f"behavior[{row}] is {mu[row]}, yet its action was taken; a logged action has a positive "
+            "behaviour probability",
+            [(row, None)],
+        )
+    return pi / mu
