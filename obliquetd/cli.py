@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from obliquetd.algebra import cell_text
+from obliquetd.algebra import cell_text, number_text
 from obliquetd.errors import InputError, ObliqueTDError
+from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 
 app = typer.Typer(
@@ -150,8 +151,13 @@ def analyze(
     discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
     arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
     learner: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(METHODS)}; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help=f"A fixed point by formula ({', '.join(METHODS)}) or a learner by its rule "
+            f"({', '.join(LEARNERS)}); may be repeated. All by default."
+        ),
     ] = None,
+    lam: Annotated[str, typer.Option(help="The trace parameter of the learners.")] = "0",
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="NAME=VALUE: a number for a symbol.")
     ] = None,
@@ -168,11 +174,14 @@ def analyze(
     problem = _load(model, discount, arithmetic)
     if set_:
         problem = problem.subs(dict(_assignment(text) for text in set_))
+    known = dict.fromkeys((*METHODS, *LEARNERS))
     for name in learner or ():
-        if name not in METHODS:
-            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(METHODS)}")
+        if name not in known:
+            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(known)}")
+    methods = [name for name in learner or METHODS if name in METHODS]
+    rules = {name: _learner(name, lam) for name in learner or LEARNERS if name in LEARNERS}
     with err.status("solving ..."):
-        found = analyze_problem(problem, learner or METHODS)
+        found = analyze_problem(problem, methods, rules)
         data = found.to_dict() if as_json else None
     if data is not None:
         _print_json(data)
@@ -183,6 +192,12 @@ def analyze(
         _say_error(failure)
     if failures:
         raise typer.Exit(2)
+
+
+def _learner(name: str, lam: str) -> Learner:
+    """A learner for its mean dynamics: no step size, beta = alpha."""
+    traced = {} if name.startswith("rg") else {"lam": lam}
+    return LEARNERS[name](**traced)
 
 
 def _load(model: str, discount: str | None, arithmetic: str | None) -> PolicyEvaluation:
@@ -204,8 +219,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _show(found: Any, most: int) -> None:
-    from obliquetd.analysis import state_cells
-    from obliquetd.compare import LEGEND
+    from obliquetd.analysis import formula_lines
 
     problem = found.problem
     out.print(f"[bold]{escape(repr(problem))}[/]")
@@ -219,16 +233,34 @@ def _show(found: Any, most: int) -> None:
         + (f": {escape(', '.join(map(str, transient[:10])))}" if transient else "")
         + (" ..." if len(transient) > 10 else "")
     )
+    if problem.symbols:
+        for line in formula_lines(found):
+            out.print(escape(line), soft_wrap=True)
+    else:
+        _show_tables(found, most)
+    for note in _notes(found):
+        out.print(note)
+
+
+def _show_tables(found: Any, most: int) -> None:
+    from obliquetd.analysis import learner_cells, state_cells
+    from obliquetd.compare import LEGEND
+
+    states = len(found.problem.states)
     _print_cells(state_cells(found, most))
-    if len(problem.states) > most:
-        out.print(
-            f"... {len(problem.states) - most} more states (--all shows them, --json has them)"
-        )
+    if states > most:
+        out.print(f"... {states - most} more states (--all shows them, --json has them)")
     _print_cells(found.comparison.cells(width=10, beside=False))
     if any("criterion" in row.quantities for row in found.comparison):
         out.print(f"[dim]{LEGEND}[/]")
-    for note in _notes(found):
-        out.print(note)
+    cells = learner_cells(found)
+    if len(cells) > 1:
+        lam = number_text(found.learners[0].dynamics.lam)
+        out.print(
+            f"learners, from their rules (lambda = {lam}, mu = 1); |v - Pi v| in the Xi-norm; "
+            "--json has A and b"
+        )
+        _print_cells(cells)
 
 
 def _notes(found: Any) -> list[str]:
@@ -244,6 +276,9 @@ def _notes(found: Any) -> list[str]:
         for what, why in row.problems.items():
             if why not in failures:
                 notes.setdefault(why, []).append(f"{row.name} ({what})")
+    for learner in found.learners:
+        if learner.error is not None and str(learner.error) not in failures:
+            notes.setdefault(str(learner.error), []).append(f"{learner.name} (rule)")
     for what, why in found.notes.items():
         notes.setdefault(why, []).append(what)
     return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]

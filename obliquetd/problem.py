@@ -298,6 +298,10 @@ class PolicyEvaluation(PaperMatrices):
         """||Phi' Xi (T v - v)||, the norm of the expected update."""
         return self._root(metrics.expected_update(self._ops, read_values(self._ops, v)))
 
+    def weighted_norm(self, u: Any) -> Any:
+        """||u||_Xi, for any vector of n values."""
+        return self._root(metrics.weighted_square(self._ops, read_values(self._ops, u)))
+
     def _root(self, squared: Any) -> Any:
         return self._ops.arithmetic.sqrt(squared)
 

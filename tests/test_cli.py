@@ -39,14 +39,14 @@ def model(tmp_path):
 def test_verify_prints_every_claim_and_counts_them():
     out = run("verify").stdout
     assert "table-1-etd" in out.replace("\n", "")
-    assert "60 claims" in out
+    assert "66 claims" in out
     assert "refuted" in out
     assert "open" in out
 
 
 def test_verify_json_is_strict_and_complete():
     records = {r["id"]: r for r in strict(run("verify", "--json").stdout)}
-    assert len(records) == 60
+    assert len(records) == 66
     assert records["table-1-etd"]["verdict"] == "corrected"
     assert records["table-1-etd"]["numbers"]["distance"] == "9/2"
     assert records["omega-positive"]["counterexample"]["model"]["discount"] == "9/10"
@@ -84,6 +84,33 @@ def test_analyze_as_a_table_and_as_json(model):
     assert data["X_star"] == [["1/2"], ["29/2"]]
     assert data["chain"]["classes"] == [{"states": ["left", "right"], "closed": True, "period": 1}]
     assert data["fixed_points"][1]["theta"] == ["5"]
+    by_name = {row["learner"]: row for row in data["learners"]}
+    assert by_name["setd"]["A"] == [["2"]]
+    assert by_name["td"]["theta"] == ["-15/2"]
+    assert by_name["td"]["to_best"] == "27*sqrt(10)/4"
+
+
+def test_learners_come_from_their_rules(model):
+    out = run("analyze", model).stdout
+    for text in ("from their rules", "0 1/5; -1/5 5/2", "195/34", "rg-double"):
+        assert text in out
+    data = strict(
+        run(
+            "analyze", model, "--learner", "gtd2", "--learner", "td", "--lam", "1/2", "--json"
+        ).stdout
+    )
+    assert [row["learner"] for row in data["learners"]] == ["gtd2", "td"]
+    assert data["learners"][1]["A"] == [["1/22"]]
+    assert data["learners"][1]["lam"] == "1/2"
+    assert "lam is 2" in run("analyze", model, "--lam", "2", expect=2).stderr
+
+
+def test_formulas_are_lines(tmp_path):
+    save_model(two_state(discount="gamma", reward="r"), tmp_path / "m.json")
+    out = run("analyze", tmp_path / "m.json").stdout
+    assert "td: theta = (-3*r/(6*gamma - 5))" in out
+    assert "etd, from its rule: A = [" in out
+    assert "state left: xi = 1/2, v_pi = -r/(gamma - 1)" in out
 
 
 def test_analyze_in_floats_gives_numbers_and_residuals(model):
@@ -175,6 +202,7 @@ def test_analyze_taxi_exactly_and_in_floats():
         (("analyze", "gym:CartPole-v1"), "no transition table"),
         (("analyze", "{model}", "--learner", "sarsa"), "'sarsa'"),
         (("analyze", "{model}", "--discount", "2"), "discount is 2"),
+        (("analyze", "{model}", "--lam", "-1/2"), "lam is -1/2"),
         (("analyze", "{model}", "--discount", "-1/3"), "-1/3"),
         (("analyze", "{model}", "--discount", "1/0"), "zero"),
         (("analyze", "{model}", "--arithmetic", "fuzzy"), "fuzzy"),

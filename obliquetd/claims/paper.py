@@ -7,4 +7,5 @@ from obliquetd.claims import weights
 from obliquetd.claims import traces
 from obliquetd.claims import emphatic
 from obliquetd.claims import two_state
+from obliquetd.claims import sampled
 from obliquetd.claims import open_questions

@@ -19,8 +19,6 @@ used: :mod:`obliquetd.projection` has those, as the cross-check.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FieldArithmetic, Matrix, parse_number
+from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import signed_array, unsigned
 from obliquetd.errors import (
     InputError,
@@ -44,71 +43,6 @@ from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import solve_in_row_space
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One outcome of one step: a row of the table (and its twin) with its conditional chance."""
-
-    state: int
-    next_state: int
-    chance: Any  # mu(a|s) p, given the state
-    arguments: tuple[Any, ...]  # phi, phi_next, reward, g, rho, twin, g_twin, rho_twin
-
-
-class RuleOnNumbers:
-    """A learner's rule evaluated on the numbers of a problem, at alpha = 1 and beta = mu."""
-
-    def __init__(self, ops: Operators, learner: Learner) -> None:
-        self.ops, self.learner = ops, learner
-        arithmetic = ops.arithmetic
-        self.d = ops.Phi.shape[1]
-        self.size = 2 * self.d if learner.two_timescale else self.d
-        self.memory_size = self.d + int(learner.follow_on)
-        scalar = arithmetic.scalar
-        lam, mu = scalar(parse_number(learner.lam)), scalar(parse_number(learner.ratio))
-        one = arithmetic.one
-        self.alpha, self.beta, self.lam = signed_array([one, mu, lam], arithmetic)
-        self.phi = signed_array(ops.Phi.rows(), arithmetic)
-
-    def samples(self) -> Iterator[Sample]:
-        """Every outcome that the behaviour can produce."""
-        ops = self.ops
-        rows = [i for i in range(len(ops.state)) if ops.mu[i]]
-        numbers = signed_array(
-            [[ops.reward[i], ops.row_discount[i], ops.pi[i] / ops.mu[i]] for i in rows],
-            ops.arithmetic,
-        )
-        parts = [
-            (int(ops.state[i]), int(ops.next_state[i]), ops.mu[i] * ops.probability[i], *numbers[k])
-            for k, i in enumerate(rows)
-        ]
-        for s, t, chance, reward, g, rho in parts:
-            twins = (
-                [(t2, chance * c2, g2, rho2) for s2, t2, c2, _, g2, rho2 in parts if s2 == s]
-                if self.learner.double_sampling
-                else [(t, chance, g, rho)]
-            )
-            for t2, joint, g2, rho2 in twins:
-                yield Sample(
-                    s, t, joint,
-                    (self.phi[s], self.phi[t], reward, g, rho, self.phi[t2], g2, rho2),
-                )  # fmt: skip
-
-    def run(self, sample: Sample, weights: Any, memory: Any) -> tuple[list[Any], list[Any]]:
-        """The update of the weights and the memory handed on, native scalars."""
-        arithmetic = self.ops.arithmetic
-        x = signed_array(weights, arithmetic)
-        theta, w = x[: self.d].copy(), x[self.d :].copy()
-        carried = signed_array(memory, arithmetic)
-        self.learner.rule(
-            self.learner.code, theta, w, carried, *sample.arguments, self.alpha, self.beta, self.lam
-        )
-        after = [*theta, *w]
-        return (
-            [unsigned(b, arithmetic) - a for a, b in zip(weights, after, strict=True)],
-            [unsigned(m, arithmetic) for m in carried],
-        )
 
 
 class MeanDynamics:
@@ -197,6 +131,13 @@ class MeanDynamics:
             unit = [arithmetic.one if i == j else arithmetic.zero for i in range(size)]
             columns.append([c - u for c, u in zip(b, self._mean_update(unit), strict=True)])
         return arithmetic.matrix(columns, (size, size)).T
+
+    @property
+    def lam(self) -> Any:
+        """The learner's trace parameter, as a public number."""
+        return self._ops.arithmetic.public(
+            self._ops.arithmetic.scalar(parse_number(self.learner.lam))
+        )
 
     @property
     def A(self) -> Any:

@@ -25,14 +25,16 @@ VERDICTS = {
         bellman-equation lemma-rank-one-norms norm-minimizers-agree triangle-bound trace-unrolled
         f-is-limit-of-trace emphasis-steady-state sequential-sampling td-diverges-two-state
         two-state-P-pi two-state-L-pi two-state-X-star two-state-f two-state-Omega-S two-state-X-S
-        two-state-X-TD table-1-setd table-1-td setd-better-by-criterion""",
+        two-state-X-TD table-1-setd table-1-td setd-better-by-criterion
+        setd-consistent-deterministic etd-lambda-forward-view""",
     "corrected": """
         rows-are-basis lemma-1-existence lemma-rank-one-eigenvalues omega-always-defined
         lambda-td-equation lambda-return-expectation f-is-diagonal-of-x two-state-Omega-E
-        two-state-X-E table-1-etd""",
+        two-state-X-E table-1-etd setd-expected-update""",
     "refuted": """
         lemma-2-necessary proposition-1-and-lemma-1 omega-positive relaxation-is-batch-minimizer
-        rho-minus-one-with-omega setd-better-by-distance setd-better-by-angle""",
+        rho-minus-one-with-omega setd-better-by-distance setd-better-by-angle
+        setd-consistent-stochastic setd-lambda-forward-view etd-trace-second-moment""",
     "open": """
         setd-off-policy-stable setd-on-policy-stable td-on-policy-stable etd-off-policy-stable
         gradient-td-off-policy-stable""",
@@ -119,6 +121,12 @@ OTHERWISE = {
     "table-1-td": ({"printed": ("7.30", "13.5")}, "corrected"),
     "setd-better-by-criterion": ({"pair": ("etd", "setd")}, "refuted"),
     "setd-better-by-distance": ({"pair": ("etd", "setd")}, "verified"),
+    "setd-consistent-deterministic": ({"transitions": "stochastic"}, "refuted"),
+    "setd-consistent-stochastic": ({"transitions": "deterministic"}, "verified"),
+    "setd-expected-update": ({"transitions": "deterministic"}, "verified"),
+    "setd-lambda-forward-view": ({"transitions": "deterministic"}, "verified"),
+    "etd-lambda-forward-view": ({"weighting": "xi"}, "refuted"),
+    "etd-trace-second-moment": ({"discount": "1/2"}, "verified"),
     "setd-better-by-angle": ({"pair": ("etd", "setd")}, "verified"),
 }
 
