@@ -229,10 +229,9 @@ class MeanDynamics:
         if not isinstance(self.learner, SETD):
             raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")
         ops = self._ops
-        phi = self._rule.phi
         discounts = signed_array(ops.row_discount, ops.arithmetic)
         weights = [
-            pi * p * unsigned(omega(phi[s], phi[t], g), ops.arithmetic)
+            pi * p * unsigned(omega(self._rule.features, s, t, g), ops.arithmetic)
             if pi
             else ops.arithmetic.zero
             for pi, p, s, t, g in zip(

@@ -21,7 +21,7 @@ class Sample:
     state: int
     next_state: int
     chance: Any  # mu(a|s) p, given the state
-    arguments: tuple[Any, ...]  # phi, phi_next, reward, g, rho, twin, g_twin, rho_twin
+    arguments: tuple[Any, ...]  # s, n, reward, g, rho, twin, g_twin, rho_twin
 
 
 class RuleOnNumbers:
@@ -37,7 +37,7 @@ class RuleOnNumbers:
         lam, mu = scalar(parse_number(learner.lam)), scalar(parse_number(learner.ratio))
         one = arithmetic.one
         self.alpha, self.beta, self.lam = signed_array([one, mu, lam], arithmetic)
-        self.phi = signed_array(ops.Phi.rows(), arithmetic)
+        self.features = signed_array(ops.Phi.rows(), arithmetic)
 
     def samples(self) -> Iterator[Sample]:
         """Every outcome that the behaviour can produce."""
@@ -60,7 +60,7 @@ class RuleOnNumbers:
             for t2, joint, g2, rho2 in twins:
                 yield Sample(
                     s, t, joint,
-                    (self.phi[s], self.phi[t], reward, g, rho, self.phi[t2], g2, rho2),
+                    (s, t, reward, g, rho, t2, g2, rho2),
                 )  # fmt: skip
 
     def run(self, sample: Sample, weights: Any, memory: Any) -> tuple[list[Any], list[Any]]:
@@ -70,7 +70,15 @@ class RuleOnNumbers:
         theta, w = x[: self.d].copy(), x[self.d :].copy()
         carried = signed_array(memory, arithmetic)
         self.learner.rule(
-            self.learner.code, theta, w, carried, *sample.arguments, self.alpha, self.beta, self.lam
+            self.learner.code,
+            theta,
+            w,
+            carried,
+            self.features,
+            *sample.arguments,
+            self.alpha,
+            self.beta,
+            self.lam,
         )
         after = [*theta, *w]
         return (

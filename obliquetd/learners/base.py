@@ -2,17 +2,17 @@
 
 A rule is a plain function of one transition that updates arrays in place:
 
-``rule(code, theta, w, memory, phi, phi_next, reward, g, rho, twin, g_twin, rho_twin, alpha, beta, lam)``
+``rule(code, theta, w, memory, features, s, n, reward, g, rho, twin, g_twin, rho_twin, alpha, beta, lam)``
 
 =================  ====================================================================
 theta, w           the weights, and the secondary weights of gradient learners
 memory             what the past hands to this transition, already decayed by the
                    discount of the transition that arrived here: d entries of the trace
                    (g lam e), then for ETD the follow-on trace (g rho F)
-phi, phi_next      features of the two states
+features, s, n     the feature matrix, and the rows phi and phi' of the two states
 g                  the discount of this transition
 rho                the importance ratio pi/mu of its action
-twin, g_twin, ...  a second, independent transition from the same state (double sampling)
+twin, g_twin, ...  a second, independent transition from the same state, to row twin
 alpha, beta        the two step sizes, beta = alpha mu
 =================  ====================================================================
 

@@ -26,6 +26,9 @@ RULES = {
 }
 """Each rule's module and its helpers, in the order in which they call each other."""
 
+SUMS = {"contract", "reassoc", "nsz"}
+"""What the compiler may do: reorder sums, so that inner products run on vector registers."""
+
 step: Any = None
 """What :func:`drive` calls; :func:`compiled_driver` puts a compiled rule in its place."""
 
@@ -76,9 +79,8 @@ def drive(
         if fresh[t]:
             memory[:] = 0.0
         delta = step(
-            code, theta, w, memory, features[state[i]], features[next_state[i]], reward[i],
-            discount[i], rho[i], features[next_state[k]], discount[k], rho[k], alphas[t],
-            alphas[t] * ratio, lam,
+            code, theta, w, memory, features, state[i], next_state[i], reward[i], discount[i],
+            rho[i], next_state[k], discount[k], rho[k], alphas[t], alphas[t] * ratio, lam,
         )  # fmt: skip
         if not -HUGE < delta < HUGE:
             return t
@@ -93,31 +95,34 @@ def _digest() -> str:
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()[:12]
 
 
-def _compiled(function: Any, suffix: str, **helpers: Any) -> Any:
+def _compiled(function: Any, suffix: str, inline: bool = False, **helpers: Any) -> Any:
     import numba
 
     known = {"HUGE": HUGE, **{k: v for k, v in function.__globals__.items() if k.isupper()}}
     rebuilt = types.FunctionType(function.__code__, {**known, **helpers}, function.__name__)
     rebuilt.__qualname__ = f"{function.__name__}_{suffix}_{_digest()}"
     rebuilt.__module__ = function.__module__
-    return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(rebuilt)
+    options = {"error_model": "numpy", "fastmath": SUMS, "nogil": True}
+    if inline:  # a call would pass four array headers at every step
+        return numba.njit(inline="always", **options)(rebuilt)
+    return numba.njit(cache=True, **options)(rebuilt)
 
 
 @cache
-def compiled_rule(name: str) -> Any:
-    """A rule, compiled with its helpers."""
+def compiled_rule(name: str, inline: bool = False) -> Any:
+    """A rule, compiled with its helpers; ``inline`` for use inside another compiled function."""
     module_name, helper_names = RULES[name]
     module = importlib.import_module(module_name)
     helpers: dict[str, Any] = {}
     for helper in helper_names:
-        helpers[helper] = _compiled(getattr(module, helper), "float", **helpers)
-    return _compiled(getattr(module, name), "float", **helpers)
+        helpers[helper] = _compiled(getattr(module, helper), "float", inline, **helpers)
+    return _compiled(getattr(module, name), "float", inline, **helpers)
 
 
 @cache
 def compiled_driver(rule: Callable[..., Any]) -> Any:
     """:func:`drive` around a rule of the learner files, compiled."""
-    return _compiled(drive, rule.__name__, step=compiled_rule(rule.__name__))
+    return _compiled(drive, rule.__name__, step=compiled_rule(rule.__name__, inline=True))
 
 
 @cache

@@ -27,17 +27,17 @@ __all__ = ["ETD", "SETD", "TD", "emphasis", "emphatic_step", "omega"]
 TD_CODE, SETD_CODE, ETD_CODE = 0, 1, 2
 
 
-def omega(phi: Any, phi_next: Any, g: Any) -> Any:
-    """SETD's weight of one transition (Eq. omega-i).
+def omega(features: Any, s: int, n: int, g: Any) -> Any:
+    """SETD's weight of the transition from row s to row n of the features (Eq. omega-i).
 
     Where Delta phi = 0 every weight is a minimiser, and 0 is taken: such a transition
     says nothing of theta. After a termination (g = 0), Delta phi = phi and the weight is 1.
     """
     up = 0 * g
     down = 0 * g
-    for i in range(len(phi)):
-        difference = phi[i] - g * phi_next[i]
-        up += difference * phi[i]
+    for i in range(features.shape[1]):
+        difference = features[s, i] - g * features[n, i]
+        up += difference * features[s, i]
         down += difference * difference
     if down == 0:
         return up
@@ -46,31 +46,31 @@ def omega(phi: Any, phi_next: Any, g: Any) -> Any:
     return 0 * up
 
 
-def emphasis(code: int, phi: Any, phi_next: Any, g: Any, follow_on: Any, lam: Any) -> Any:
+def emphasis(code: int, features: Any, s: int, n: int, g: Any, follow_on: Any, lam: Any) -> Any:
     """The one difference between the three learners."""
     if code == SETD_CODE:
-        return omega(phi, phi_next, g)
+        return omega(features, s, n, g)
     if code == ETD_CODE:
         return lam + (1 - lam) * follow_on
     return 1 + 0 * g
 
 
 def emphatic_step(
-    code: int, theta: Any, w: Any, memory: Any, phi: Any, phi_next: Any, reward: Any, g: Any,
-    rho: Any, twin: Any, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
+    code: int, theta: Any, w: Any, memory: Any, features: Any, s: int, n: int, reward: Any,
+    g: Any, rho: Any, twin: int, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
 ) -> Any:  # fmt: skip
     """One transition of TD, SETD or ETD; see the module's preface."""
     d = len(theta)
     delta = reward
     for i in range(d):
-        delta += (g * phi_next[i] - phi[i]) * theta[i]
+        delta += (g * features[n, i] - features[s, i]) * theta[i]
     follow_on = 1 + 0 * g
     if code == ETD_CODE:
         follow_on += memory[d]
         memory[d] = g * rho * follow_on
-    m = emphasis(code, phi, phi_next, g, follow_on, lam)
+    m = emphasis(code, features, s, n, g, follow_on, lam)
     for i in range(d):
-        trace = rho * (memory[i] + m * phi[i])
+        trace = rho * (memory[i] + m * features[s, i])
         theta[i] += alpha * delta * trace
         memory[i] = g * lam * trace
     return delta

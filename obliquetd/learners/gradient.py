@@ -33,8 +33,8 @@ CORRECTED, WEIGHTED = 1, 2  # bits of the code
 
 
 def gradient_step(
-    code: int, theta: Any, w: Any, memory: Any, phi: Any, phi_next: Any, reward: Any, g: Any,
-    rho: Any, twin: Any, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
+    code: int, theta: Any, w: Any, memory: Any, features: Any, s: int, n: int, reward: Any,
+    g: Any, rho: Any, twin: int, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
 ) -> Any:  # fmt: skip
     """One transition of GTD2 or TDC; see the module's preface."""
     d = len(theta)
@@ -42,19 +42,19 @@ def gradient_step(
     trace_w = 0 * g
     phi_w = 0 * g
     for i in range(d):
-        delta += (g * phi_next[i] - phi[i]) * theta[i]
-        memory[i] = rho * (memory[i] + phi[i])
+        delta += (g * features[n, i] - features[s, i]) * theta[i]
+        memory[i] = rho * (memory[i] + features[s, i])
         trace_w += memory[i] * w[i]
-        phi_w += phi[i] * w[i]
+        phi_w += features[s, i] * w[i]
     if code & WEIGHTED:
         phi_w = rho * phi_w
     for i in range(d):
         trace = memory[i]
         if code & CORRECTED:
-            theta[i] += alpha * (delta * trace - g * (1 - lam) * trace_w * phi_next[i])
+            theta[i] += alpha * (delta * trace - g * (1 - lam) * trace_w * features[n, i])
         else:
-            theta[i] += alpha * (phi[i] - g * phi_next[i]) * trace_w
-        w[i] += beta * (delta * trace - phi_w * phi[i])
+            theta[i] += alpha * (features[s, i] - g * features[n, i]) * trace_w
+        w[i] += beta * (delta * trace - phi_w * features[s, i])
         memory[i] = g * lam * trace
     return delta
 

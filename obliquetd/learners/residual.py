@@ -22,19 +22,21 @@ NAIVE_CODE, DOUBLE_CODE = 0, 1
 
 
 def residual_step(
-    code: int, theta: Any, w: Any, memory: Any, phi: Any, phi_next: Any, reward: Any, g: Any,
-    rho: Any, twin: Any, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
+    code: int, theta: Any, w: Any, memory: Any, features: Any, s: int, n: int, reward: Any,
+    g: Any, rho: Any, twin: int, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
 ) -> Any:  # fmt: skip
     """One transition of the residual gradient; see the module's preface."""
     d = len(theta)
     delta = reward
     for i in range(d):
-        delta += (g * phi_next[i] - phi[i]) * theta[i]
+        delta += (g * features[n, i] - features[s, i]) * theta[i]
     for i in range(d):
         if code == DOUBLE_CODE:
-            theta[i] += alpha * rho * delta * rho_twin * (phi[i] - g_twin * twin[i])
+            theta[i] += (
+                alpha * rho * delta * rho_twin * (features[s, i] - g_twin * features[twin, i])
+            )
         else:
-            theta[i] += alpha * rho * delta * (phi[i] - g * phi_next[i])
+            theta[i] += alpha * rho * delta * (features[s, i] - g * features[n, i])
     return delta
 
 

@@ -73,15 +73,15 @@ def test_the_simulated_mean_update_is_b_minus_A_theta(name):
     assert (np.abs(mean + expected) > LIMIT * error).any()  # a wrong sign would be seen
 
 
-def lost_rho(code, theta, w, memory, phi, phi_next, reward, g, rho, *rest):
-    return emphatic_step(code, theta, w, memory, phi, phi_next, reward, g, 0 * rho + 1, *rest)
+def lost_rho(code, theta, w, memory, features, s, n, reward, g, rho, *rest):
+    return emphatic_step(code, theta, w, memory, features, s, n, reward, g, 0 * rho + 1, *rest)
 
 
-def trace_not_reset(code, theta, w, memory, phi, phi_next, reward, g, rho, *rest):
-    delta = emphatic_step(code, theta, w, memory, phi, phi_next, reward, g, rho, *rest)
+def trace_not_reset(code, theta, w, memory, features, s, n, reward, g, rho, *rest):
+    delta = emphatic_step(code, theta, w, memory, features, s, n, reward, g, rho, *rest)
     if g == 0:  # decays by the discount of the problem where the episode ends
         before = memory.copy()
-        emphatic_step(code, theta.copy(), w, before, phi, phi_next, reward, g * 0 + 1, rho, *rest)
+        emphatic_step(code, theta.copy(), w, before, features, s, n, reward, g * 0 + 1, rho, *rest)
         memory[:] = before / 2
     return delta
 

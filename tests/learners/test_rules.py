@@ -50,18 +50,20 @@ def step(
     rule=None,
 ):
     twin_phi, twin_g, twin_rho = twin or (phi_next, g, rho)
+    features = np.stack([phi, phi_next, twin_phi])
     theta, w, memory = theta.copy(), w.copy(), memory.copy()
     (rule or learner.rule)(
         learner.code,
         theta,
         w,
         memory,
-        phi,
-        phi_next,
+        features,
+        0,
+        1,
         reward,
         g,
         rho,
-        twin_phi,
+        2,
         twin_g,
         twin_rho,
         alpha,
@@ -164,13 +166,14 @@ def test_the_compiled_rule_is_the_rule(seed, name):
 
 def test_omega_after_a_termination_and_where_it_is_undefined():
     phi = vector(1, 2)
-    assert omega(phi, vector(5, 5), F(0)) == 1
-    assert omega(phi, phi, F(1)) == 0
-    assert omega(phi, 2 * phi, F(9, 10)) == 0
+    table = np.stack([phi, vector(5, 5), 2 * phi])
+    assert omega(table, 0, 1, F(0)) == 1
+    assert omega(table, 0, 0, F(1)) == 0
+    assert omega(table, 0, 2, F(9, 10)) == 0
     rng = np.random.default_rng(0)
     for _ in range(100):  # it minimises |omega Delta phi - phi| over omega >= 0
         a, b = rng.normal(size=(2, 3))
-        best = omega(a, b, 0.9)
+        best = omega(np.stack([a, b]), 0, 1, 0.9)
         gap = [
             np.linalg.norm(x * (a - 0.9 * b) - a)
             for x in (best, best + 0.01, max(0.0, best - 0.01))

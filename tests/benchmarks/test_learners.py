@@ -1,0 +1,147 @@
+"""Compiled rules against a loop written by hand for one rule, and against plain numpy."""
+
+import numba
+import numpy as np
+import pytest
+
+from obliquetd.learners import SETD, TD, TDC
+from obliquetd.learners.compiled import SUMS, compiled_driver
+
+STATES, ROWS = 64, 512
+
+
+def outcomes(d, steps, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "features": rng.normal(size=(STATES, d)) / np.sqrt(d),
+        "state": rng.integers(STATES, size=ROWS),
+        "next_state": rng.integers(STATES, size=ROWS),
+        "reward": rng.normal(size=ROWS),
+        "discount": np.full(ROWS, 0.9),
+        "rho": rng.random(ROWS) * 2,
+        "rows": rng.integers(ROWS, size=steps),
+    }
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath=SUMS)
+def td_by_hand(theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam):
+    d = len(theta)
+    decay = 0.0
+    for t in range(len(rows)):
+        i = rows[t]
+        s, n, g, ratio = state[i], next_state[i], discount[i], rho[i]
+        delta = reward[i]
+        for k in range(d):
+            delta += (g * features[n, k] - features[s, k]) * theta[k]
+        step = alpha * delta
+        for k in range(d):
+            e[k] = ratio * (decay * e[k] + features[s, k])
+            theta[k] += step * e[k]
+        decay = g * lam
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath=SUMS)
+def setd_by_hand(theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam):
+    d = len(theta)
+    decay = 0.0
+    for t in range(len(rows)):
+        i = rows[t]
+        s, n, g, ratio = state[i], next_state[i], discount[i], rho[i]
+        delta, up, down = reward[i], 0.0, 0.0
+        for k in range(d):
+            gap = features[s, k] - g * features[n, k]
+            delta -= gap * theta[k]
+            up += gap * features[s, k]
+            down += gap * gap
+        m = max(up / down, 0.0) if down > 0 else 0.0
+        step = alpha * delta
+        for k in range(d):
+            e[k] = ratio * (decay * e[k] + m * features[s, k])
+            theta[k] += step * e[k]
+        decay = g * lam
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath=SUMS)
+def tdc_by_hand(
+    theta, w, features, state, next_state, reward, discount, rho, rows, alpha, beta, lam
+):
+    d = len(theta)
+    e = np.zeros(d)
+    decay = 0.0
+    for t in range(len(rows)):
+        i = rows[t]
+        s, n, g, ratio = state[i], next_state[i], discount[i], rho[i]
+        delta, pw, ew = reward[i], 0.0, 0.0
+        for k in range(d):
+            delta += (g * features[n, k] - features[s, k]) * theta[k]
+            e[k] = ratio * (decay * e[k] + features[s, k])
+            pw += features[s, k] * w[k]
+            ew += e[k] * w[k]
+        for k in range(d):
+            theta[k] += alpha * (delta * e[k] - g * (1 - lam) * ew * features[n, k])
+            w[k] += beta * (delta * e[k] - pw * features[s, k])
+        decay = g * lam
+
+
+def td_in_numpy(theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam):
+    decay = 0.0
+    for i in rows:
+        phi, nxt, g = features[state[i]], features[next_state[i]], discount[i]
+        delta = reward[i] + g * nxt @ theta - phi @ theta
+        e = rho[i] * (decay * e + phi)
+        theta = theta + alpha * delta * e
+        decay = g * lam
+    return theta
+
+
+def drive(learner, data, lam):
+    d = data["features"].shape[1]
+    steps = len(data["rows"])
+    fresh = np.zeros(steps, dtype=np.bool_)
+    alphas, record = np.full(steps, 1e-3), np.zeros((2, d))
+    ratio = float(learner.ratio)
+
+    def run():
+        theta = np.zeros(d)
+        compiled_driver(learner.rule)(
+            learner.code, theta, np.zeros(d), np.zeros(d + 1), data["features"], data["state"],
+            data["next_state"], data["reward"], data["discount"], data["rho"], data["rows"],
+            data["rows"], fresh, alphas, ratio, lam, steps, record,
+        )  # fmt: skip
+        return theta
+
+    return run
+
+
+def by_hand(function, data, *last):
+    d = data["features"].shape[1]
+
+    def run():
+        theta = np.zeros(d)
+        out = function(theta, np.zeros(d), *data.values(), *last)
+        return theta if out is None else out
+
+    return run
+
+
+@pytest.mark.benchmark(group="learners")
+@pytest.mark.parametrize(("d", "wanted"), [(8, "at most 2"), (201, "at most 1.5")])
+@pytest.mark.parametrize("name", ["td", "setd", "tdc"])
+def test_against_a_loop_by_hand(against, name, d, wanted):
+    data = outcomes(d, 2_000_000 // d)
+    learner, function, lam, last = {
+        "td": (TD(), td_by_hand, 0.5, (1e-3, 0.5)),
+        "setd": (SETD(), setd_by_hand, 0.5, (1e-3, 0.5)),
+        "tdc": (TDC(mu=2), tdc_by_hand, 0.5, (1e-3, 2e-3, 0.5)),
+    }[name]
+    ours, peer = drive(learner, data, lam), by_hand(function, data, *last)
+    assert np.allclose(ours(), peer(), rtol=1e-8)
+    against(f"{name}, d = {d}, against a loop by hand", ours, peer, wanted, rounds=9)
+
+
+@pytest.mark.benchmark(group="learners")
+def test_against_plain_numpy(against):
+    data = outcomes(8, 20_000)
+    ours, peer = drive(TD(), data, 0.5), by_hand(td_in_numpy, data, 1e-3, 0.5)
+    assert np.allclose(ours(), peer(), rtol=1e-8)
+    against("td, d = 8, against plain numpy", ours, peer, "below 0.01", rounds=3)
