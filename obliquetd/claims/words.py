@@ -92,13 +92,12 @@ class Word:
         return Word.of({p: factor * c for p, c in self.terms})
 
     def __str__(self) -> str:
-        return (
-            " + ".join(
-                ("" if c == 1 else f"({c}) ") + (" ".join(map(str, p)) or "I")
-                for p, c in self.terms
-            )
-            or "0"
-        )
+        text = ""
+        for product, c in self.terms:
+            sign = "-" if c.could_extract_minus_sign() else "+"
+            size = "" if abs(c) == 1 else f"({abs(c)}) "
+            text += f" {sign} {size}{' '.join(map(str, product)) or 'I'}"
+        return text.removeprefix(" + ").strip() or "0"
 
     def evaluate(self, values: Mapping[str, Matrix], one: Matrix) -> Matrix:
         """The matrix that the word stands for; ``one`` is the identity of the right size."""
