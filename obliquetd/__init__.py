@@ -10,7 +10,7 @@ from typing import Any
 from obliquetd import domains, features
 from obliquetd.chain import MarkovChain
 from obliquetd.compare import compare
-from obliquetd.dynamics import mean_dynamics
+from obliquetd.dynamics import check_certificate, mean_dynamics, stability_region
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import LoggedData, simulate
 from obliquetd.formats import load_model, save_model
@@ -43,6 +43,7 @@ __all__ = [
     "PolicyEvaluation",
     "ResidualGradient",
     "RobbinsMonro",
+    "check_certificate",
     "compare",
     "domains",
     "features",
@@ -51,6 +52,7 @@ __all__ = [
     "oblique_projection",
     "save_model",
     "simulate",
+    "stability_region",
     "verify",
 ]
 

@@ -194,6 +194,37 @@ def analyze(
         raise typer.Exit(2)
 
 
+@app.command()
+def check(
+    certificate: Annotated[Path, typer.Argument(help="A JSON file with a certificate.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Re-check a stability certificate, with exact fractions and nothing else.
+
+    Example: [bold]obliquetd check certificate.json[/] (exit status 1 where it proves nothing)
+    """
+    from obliquetd.dynamics import check_certificate
+    from obliquetd.formats.model import read_json
+
+    data = read_json(certificate)
+    if not isinstance(data, dict) or not {"claim", "A", "quotient"} <= set(data):
+        raise InputError(
+            f"{certificate} is no certificate: expected an object with 'claim', 'A', 'kernel', 'rows', "
+            "'quotient' and the evidence"
+        )
+    valid = check_certificate(data)
+    claim = str(data["claim"])
+    if as_json:
+        _print_json({"claim": claim, "valid": valid})
+    elif valid:
+        size, kernel = len(data["A"]), len(data["kernel"])
+        modulo = f", modulo a kernel of dimension {kernel}" if kernel else ""
+        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(claim)}{modulo}")
+    if not valid:
+        _say_error(f"the certificate does not prove its claim ({claim})")
+        raise typer.Exit(1)
+
+
 def _learner(name: str, lam: str) -> Learner:
     """A learner for its mean dynamics: no step size, beta = alpha."""
     traced = {} if name.startswith("rg") else {"lam": lam}

@@ -30,6 +30,7 @@ __all__ = [
     "emphatic",
     "nearest_to_X_star",
     "projection_weights",
+    "rational_between",
     "symbolic_weights",
 ]
 
@@ -132,7 +133,7 @@ def cells(ops: Operators, symbol: sp.Symbol, domain: sp.Interval) -> list[Emphas
     inner = ends[1:-1]
     out = []
     for left, right in itertools.pairwise(ends):
-        sample = _rational_between(left, right)
+        sample = rational_between(left, right)
         signs = {i: int(sp.sign(q.subs(symbol, sample))) for i, q in _sign_formulas(ops).items()}
         omega = projection_weights(ops, signs)
         cut = tuple(ops.labels[i] for i, s in signs.items() if s <= 0)
@@ -168,7 +169,7 @@ def _break_points(quotients: list[Any], symbol: sp.Symbol, domain: sp.Interval) 
     return [domain.start, *sorted(inside, key=lambda x: sp.N(x, 60)), domain.end]
 
 
-def _rational_between(left: Any, right: Any) -> sp.Rational:
+def rational_between(left: Any, right: Any) -> sp.Rational:
     """A rational strictly between two reals, of which at most one is infinite."""
     if left == -sp.oo and right == sp.oo:
         return sp.Integer(0)

@@ -8,6 +8,8 @@ import pytest
 
 from obliquetd import save_model
 from obliquetd.domains import baird_star, two_state
+from obliquetd.dynamics import mean_dynamics
+from obliquetd.learners import TD
 
 
 def run(*arguments, expect=0):
@@ -232,6 +234,25 @@ def test_several_recurrent_classes_leave_the_values(tmp_path):
     found = strict(done.stdout)
     assert [row["v_pi"] for row in found["by_state"]] == ["2", "0"]
     assert "recurrent classes" in found["problems"]["xi"]
+
+
+def test_check_a_certificate(tmp_path):
+    good = mean_dynamics(baird_star(), TD()).certificate()
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(good))
+    assert "A is unstable, modulo a kernel of dimension 1" in run("check", path).stdout
+    assert strict(run("check", path, "--json").stdout) == {"claim": "unstable", "valid": True}
+    path.write_text(json.dumps({**good, "claim": "stable"}))
+    assert "does not prove" in run("check", path, expect=1).stderr
+    for text, words in (
+        ("{}", "no certificate"),
+        ("[1]", "no certificate"),
+        ("", "empty"),
+        ("{", "not JSON"),
+    ):
+        path.write_text(text)
+        assert words in run("check", path, expect=2).stderr
+    assert "missing.json" in run("check", tmp_path / "missing.json", expect=2).stderr
 
 
 def test_undiscounted_loops_are_bad_input_with_the_rest_shown(tmp_path):

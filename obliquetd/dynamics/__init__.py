@@ -1,11 +1,17 @@
 """What a learner does in expectation."""
 
+from obliquetd.dynamics.check import check_certificate
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.dynamics.regions import stability_region
+from obliquetd.dynamics.stability import Stability
 
 __all__ = [
     "MeanDynamics",
+    "Stability",
+    "check_certificate",
     "follow_on_second_moment",
     "mean_dynamics",
     "second_moment_is_finite",
+    "stability_region",
 ]

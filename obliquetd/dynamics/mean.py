@@ -25,14 +25,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import FieldArithmetic, Matrix, parse_number
+from obliquetd.algebra import (
+    Arithmetic,
+    FieldArithmetic,
+    FieldMatrix,
+    FloatMatrix,
+    Matrix,
+    parse_number,
+)
+from obliquetd.dynamics.certificate import make_certificate
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import signed_array, unsigned
+from obliquetd.dynamics.stability import (
+    Stability,
+    definiteness,
+    float_stability,
+    routh_conditions,
+    verdict_of,
+)
 from obliquetd.errors import (
     InputError,
     KindError,
     NoSolutionError,
     NotUniqueError,
+    SignUndecidedError,
     SingularError,
     UndefinedError,
 )
@@ -56,9 +72,18 @@ class MeanDynamics:
     learner : Learner
     """
 
-    def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str) -> None:
+    def __init__(
+        self,
+        problem: PolicyEvaluation,
+        learner: Learner,
+        sampling: str,
+        arithmetic: Arithmetic | None = None,
+    ) -> None:
         self.problem, self.learner, self.sampling = problem, learner, sampling
-        self._ops = _with_learners_symbols(problem, learner)
+        if arithmetic is None:
+            self._ops = _with_learners_symbols(problem, learner)
+        else:
+            self._ops = problem._ops.over(arithmetic)
         self._rule = RuleOnNumbers(self._ops, learner)
 
     @cached_property
@@ -202,6 +227,94 @@ class MeanDynamics:
         return np.sort_complex(np.linalg.eigvals(A))
 
     @cached_property
+    def _quotient(self) -> tuple[Matrix, Matrix, Matrix]:
+        """ker Phi as columns, rows R with kernel ker Phi, and Q with R A = Q R.
+
+        For gradient learners both halves of (theta, w) are taken modulo ker Phi.
+        """
+        ops, d = self._ops, self._rule.d
+        basis = ops.row_space
+        B = ops.arithmetic.identity(d) if basis is None else basis
+        N = ops.arithmetic.matrix([[]] * d, (d, 0)) if basis is None else ops.Phi.null_space()
+        if self.learner.two_timescale:
+            B, N = _doubled(B), _doubled(N)
+        return N, B.T, (B.T @ self._A @ B) @ (B.T @ B).solve(ops.arithmetic.identity(B.shape[1]))
+
+    def quotient_charpoly(self) -> list[Any]:
+        """The characteristic polynomial of A modulo ker Phi, native, leading one first."""
+        return self._quotient[2].charpoly()
+
+    @cached_property
+    def stability(self) -> Stability:
+        """The verdict on x' = b - A x, modulo ker Phi; see :mod:`obliquetd.dynamics.stability`.
+
+        With symbols the verdict is "undecided" unless no symbol is left in the
+        characteristic polynomial; ``condition`` then lists the leading entries of Routh's
+        table, which must all be positive. ``stability_region`` solves them for one symbol.
+        """
+        N, _, Q = self._quotient
+        kernel = N.shape[1] // (2 if self.learner.two_timescale else 1)
+        if isinstance(Q, FloatMatrix):
+            return float_stability(Q, kernel)
+        native = self.quotient_charpoly()
+        coefficients = (
+            [Q.arithmetic.public(c) for c in native]
+            if self._ops.arithmetic.kind == "symbolic"
+            else native
+        )
+        if any(getattr(c, "free_symbols", None) for c in coefficients):
+            return Stability("undecided", kernel, "unknown", None, routh_conditions(coefficients))
+        return Stability(verdict_of(coefficients), kernel, definiteness(Q))
+
+    def is_stable(self) -> bool:
+        """Whether all eigenvalues of A, modulo ker Phi, are in the open right half plane.
+
+        Raises
+        ------
+        SignUndecidedError
+            Where that depends on a symbol (the condition is in the error), or is too
+            close to call in floats. A marginal A is not stable.
+        """
+        found = self.stability
+        if found.verdict == "undecided":
+            raise SignUndecidedError(
+                f"the stability of {self.learner.name} is undecided: it needs "
+                + (
+                    " and ".join(f"{c} > 0" for c in found.condition)
+                    if self._ops.arithmetic.kind == "symbolic"
+                    else f"a closer look, {found.condition[0]}"
+                ),
+                found.condition,
+            )
+        return found.verdict == "stable"
+
+    def certificate(self) -> dict[str, Any]:
+        """A dict, ready for JSON, that ``otd.check_certificate`` re-checks.
+
+        Raises
+        ------
+        KindError
+            For floats or symbols: certificates are rational.
+        MathematicalError
+            For eigenvalues on the imaginary axis other than 0.
+        """
+        if self._ops.arithmetic.kind != "exact":
+            raise KindError(
+                "a certificate is made of rationals; use arithmetic='exact', or substitute numbers "
+                "for the symbols"
+            )
+        N, R, Q = self._quotient
+        verdict = self.stability.verdict
+        about = {
+            "learner": repr(self.learner),
+            "problem": repr(self.problem),
+            "verdict": verdict,
+            "kernel": "of the features; no value moves along it",
+        }
+        assert isinstance(Q, FieldMatrix)
+        return {**make_certificate(self._A, N, R, Q, verdict), "about": about}
+
+    @cached_property
     def tilted_kernel(self) -> Any:
         """The kernel that SETD's expected update evaluates, (n, n).
 
@@ -263,6 +376,16 @@ class MeanDynamics:
 
     def __repr__(self) -> str:
         return f"MeanDynamics({self.learner.name}, {self.problem!r})"
+
+
+def _doubled(M: Matrix) -> Matrix:
+    """diag(M, M)."""
+    m, n = M.shape
+    zero = [M.arithmetic.zero] * n
+    rows = M.rows()
+    return M.arithmetic.matrix(
+        [*([*r, *zero] for r in rows), *([*zero, *r] for r in rows)], (2 * m, 2 * n)
+    )
 
 
 def _is_zero(matrix: Matrix) -> bool:

@@ -37,7 +37,7 @@ from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model"]
+__all__ = ["load_model", "model_from_dict", "model_to_dict", "read_json", "save_model"]
 
 FIELDS = frozenset(
     [
@@ -76,6 +76,16 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
     ObliqueTDError
         Where the model in it is not right; as for :class:`PolicyEvaluation`.
     """
+    return model_from_dict(read_json(path), **overrides)
+
+
+def read_json(path: str | Path) -> Any:
+    """A file of strict JSON: no duplicate keys, no NaN, no 50 MB.
+
+    Raises
+    ------
+    ModelFileError
+    """
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST_FILE:
@@ -86,9 +96,9 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
     except UnicodeDecodeError as error:
         raise ModelFileError(f"{file} is not UTF-8 text (byte {error.start})") from None
     if not text.strip():
-        raise ModelFileError(f"{file} is empty; expected a JSON object with 'transitions'")
+        raise ModelFileError(f"{file} is empty; expected a JSON object")
     try:
-        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise ModelFileError(
             f"{file} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
@@ -97,7 +107,6 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
         raise ModelFileError(f"{file} is nested too deeply") from None
     except ValueError as error:
         raise ModelFileError(f"{file}: {error}") from None
-    return model_from_dict(data, **overrides)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,175 @@
+"""Stability of x' = b - A x, decided without computing an eigenvalue.
+
+Stable means that all eigenvalues of A are in the open right half plane. On ker Phi no
+value moves: A vanishes there, and stability is judged on the quotient R^d / ker Phi, on
+which A acts as Q = B'A B (B'B)^-1 for a basis B of the row space of Phi.
+
+Let p be the characteristic polynomial of Q, and h = gcd(p(x), p(-x)), which collects
+the roots that come in pairs +-lambda, those on the imaginary axis among them. p/h has none
+of those, so
+
+    stable     h = 1 and p(-x) is a Hurwitz polynomial (Routh's table is positive)
+    unstable   (p/h)(-x) is not Hurwitz, or h(x) = x^m u(x^2) with a root of u off (-oo, 0]
+    marginal   otherwise: no eigenvalue in the open left half plane, some on the axis
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from obliquetd.algebra import FloatMatrix, Matrix, parse_number, public_number
+
+__all__ = [
+    "Stability",
+    "definiteness",
+    "float_stability",
+    "routh_conditions",
+    "routh_is_positive",
+    "verdict_of",
+]
+
+x = sp.Dummy("x")
+
+MARGIN = 1e-9
+"""Floats: a smallest real part within this times ||A|| of 0 is too close to call."""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """The verdict, and what it rests on.
+
+    Attributes
+    ----------
+    verdict : {"stable", "unstable", "marginal", "undecided"}
+    kernel_dimension : int
+        The dimension of ker Phi, modulo which the verdict holds.
+    symmetric_part : {"positive definite", "positive semidefinite", "indefinite", "unknown"}
+        Of (Q + Q')/2. Positive definite is enough for stability, and not needed.
+    margin : float or None
+        For floats: the smallest real part of an eigenvalue.
+    condition : object
+        For symbols: inequalities that must all hold, as (expression, "> 0") is read.
+    """
+
+    verdict: str
+    kernel_dimension: int
+    symmetric_part: str
+    margin: float | None = None
+    condition: tuple[Any, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.verdict == "stable"
+
+
+def routh_is_positive(coefficients: list[Any]) -> bool:
+    """Whether all roots of a real polynomial are in the open left half plane.
+
+    Routh's table: with positive leading coefficient, the first column stays positive.
+
+    Examples
+    --------
+    >>> routh_is_positive([1, 3, 3, 1]), routh_is_positive([1, 0, 1]), routh_is_positive([1, -1])
+    (True, False, False)
+    """
+    lead = coefficients[0]
+    upper = [c / lead for c in coefficients[0::2]]
+    lower = [c / lead for c in coefficients[1::2]]
+    for _ in range(len(coefficients) - 1):
+        if not lower or not lower[0] > 0:
+            return False
+        ratio = upper[0] / lower[0]
+        padded = lower + [lower[0] * 0] * (len(upper) - len(lower))
+        upper, lower = lower, [u - ratio * v for u, v in zip(upper[1:], padded[1:], strict=True)]
+    return True
+
+
+def routh_conditions(coefficients: list[Any]) -> tuple[Any, ...]:
+    """What has to be positive for all roots to be in the open right half plane.
+
+    The Hurwitz determinants of p(-x), each without its square factors' signs: factored,
+    one entry for each row of Routh's table.
+    """
+    n = len(coefficients) - 1
+    a = [c * (-1) ** i for i, c in enumerate(coefficients)]
+
+    def entry(i: int, j: int) -> Any:
+        k = 2 * (j + 1) - (i + 1)
+        return a[k] if 0 <= k <= n else sp.Integer(0)
+
+    determinants = [
+        sp.factor(sp.Matrix(k, k, entry).det(method="berkowitz")) for k in range(1, n + 1)
+    ]
+    return tuple(dict.fromkeys(d for d in determinants if not d.is_positive))
+
+
+def _reflected(coefficients: list[Any]) -> list[Any]:
+    """Coefficients of p(-x), leading one first."""
+    n = len(coefficients) - 1
+    return [c * (-1) ** (n - i) for i, c in enumerate(coefficients)]
+
+
+def verdict_of(coefficients: list[Any]) -> str:
+    """The verdict for a characteristic polynomial over QQ, leading coefficient first.
+
+    Examples
+    --------
+    >>> [verdict_of(p) for p in ([1, -2], [1, 2], [1, 0], [1, 0, 1], [1, 0, -1])]
+    ['stable', 'unstable', 'marginal', 'marginal', 'unstable']
+    """
+    exact = [parse_number(c) for c in coefficients]
+    if routh_is_positive(_reflected(exact)):
+        return "stable"
+    p, mirror = (_polynomial(c) for c in (exact, _reflected(exact)))
+    h = p.gcd(mirror)
+    rest = (p // h).coeffs()[::-1]
+    if not routh_is_positive(_reflected(rest)):
+        return "unstable"
+    paired = h.coeffs()
+    zeros = next(m for m, c in enumerate(paired) if c != 0)
+    u = flint.fmpq_poly(paired[zeros::2])
+    square_free = u // u.gcd(u.derivative()) if u.degree() > 0 else u
+    roots = sp.Poly([public_number(parse_number(c)) for c in square_free.coeffs()[::-1]], x)
+    if square_free.degree() > 0 and roots.count_roots(None, 0) < square_free.degree():
+        return "unstable"
+    return "marginal"
+
+
+def _polynomial(coefficients: list[Any]) -> Any:
+    return flint.fmpq_poly(
+        [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients[::-1]]
+    )
+
+
+def definiteness(Q: Matrix) -> str:
+    """Of the symmetric part, by the signs of the coefficients of its characteristic polynomial.
+
+    A symmetric S has real eigenvalues, so they are all positive exactly where the
+    coefficients of det(xI - S) alternate strictly, and nonnegative where weakly.
+    """
+    S = Q + Q.T
+    signs = [S.arithmetic.sign(c) * (-1) ** i for i, c in enumerate(S.charpoly())]
+    if all(s > 0 for s in signs):
+        return "positive definite"
+    return "positive semidefinite" if all(s >= 0 for s in signs) else "indefinite"
+
+
+def float_stability(Q: FloatMatrix, kernel_dimension: int) -> Stability:
+    """For floats: eigenvalues by the Schur form, and an honest band around 0."""
+    A: npt.NDArray[Any] = Q.dense()
+    margin = float(np.linalg.eigvals(A).real.min()) if A.size else np.inf
+    least = float(np.linalg.eigvalsh((A + A.T) / 2).min()) if A.size else np.inf
+    band = MARGIN * max(1.0, float(np.linalg.norm(A)))
+    verdict = "stable" if margin > band else "unstable" if margin < -band else "undecided"
+    symmetric = (
+        "positive definite" if least > band else "indefinite" if least < -band else "unknown"
+    )
+    note = (
+        () if verdict != "undecided" else ("too close to call in floats; use arithmetic='exact'",)
+    )
+    return Stability(verdict, kernel_dimension, symmetric, margin, note)
