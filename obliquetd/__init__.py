@@ -10,7 +10,13 @@ from typing import Any
 from obliquetd import domains, features
 from obliquetd.chain import MarkovChain
 from obliquetd.compare import compare
-from obliquetd.dynamics import check_certificate, mean_dynamics, stability_region
+from obliquetd.dynamics import (
+    check_certificate,
+    exact_moments,
+    mean_dynamics,
+    stability_region,
+    step_size_limit,
+)
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import LoggedData, simulate
 from obliquetd.formats import load_model, save_model
@@ -46,6 +52,7 @@ __all__ = [
     "check_certificate",
     "compare",
     "domains",
+    "exact_moments",
     "features",
     "load_model",
     "mean_dynamics",
@@ -53,6 +60,7 @@ __all__ = [
     "save_model",
     "simulate",
     "stability_region",
+    "step_size_limit",
     "verify",
 ]
 

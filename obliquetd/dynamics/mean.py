@@ -34,8 +34,8 @@ from obliquetd.algebra import (
     parse_number,
 )
 from obliquetd.dynamics.certificate import make_certificate
-from obliquetd.dynamics.rule import RuleOnNumbers, Sample
-from obliquetd.dynamics.scalars import signed_array, unsigned
+from obliquetd.dynamics.quotient import quotient_basis
+from obliquetd.dynamics.rule import RuleOnNumbers, Sample, check_stationary, is_zero
 from obliquetd.dynamics.stability import (
     Stability,
     definiteness,
@@ -43,6 +43,7 @@ from obliquetd.dynamics.stability import (
     routh_conditions,
     verdict_of,
 )
+from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
 from obliquetd.errors import (
     InputError,
     KindError,
@@ -50,10 +51,8 @@ from obliquetd.errors import (
     NotUniqueError,
     SignUndecidedError,
     SingularError,
-    UndefinedError,
 )
 from obliquetd.learners import SETD, Learner
-from obliquetd.learners.emphatic import omega
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import solve_in_row_space
@@ -97,7 +96,7 @@ class MeanDynamics:
         zero, one = ops.arithmetic.zero, ops.arithmetic.one
         if not self.learner.has_memory or self.sampling == "iid":
             return [[zero] * k for _ in range(ops.n)]
-        _check_stationary(ops, self.learner)
+        check_stationary(ops, self.learner)
         size = ops.n * k
         system = [[one if i == j else zero for j in range(size)] for i in range(size)]
         right = [zero] * size
@@ -200,7 +199,7 @@ class MeanDynamics:
             raise NoSolutionError(f"{what} has no solution")
         null = solution.null_space
         moved = self._ops.Phi @ null.submatrix(theta, range(null.shape[1]))
-        if null.shape[1] and not _is_zero(moved):
+        if null.shape[1] and not is_zero(moved):
             raise NotUniqueError(f"{what} has many solutions", null.public())
         found = solution.particular.submatrix(theta, [0])
         basis = self._ops.row_space
@@ -228,17 +227,9 @@ class MeanDynamics:
 
     @cached_property
     def _quotient(self) -> tuple[Matrix, Matrix, Matrix]:
-        """ker Phi as columns, rows R with kernel ker Phi, and Q with R A = Q R.
-
-        For gradient learners both halves of (theta, w) are taken modulo ker Phi.
-        """
-        ops, d = self._ops, self._rule.d
-        basis = ops.row_space
-        B = ops.arithmetic.identity(d) if basis is None else basis
-        N = ops.arithmetic.matrix([[]] * d, (d, 0)) if basis is None else ops.Phi.null_space()
-        if self.learner.two_timescale:
-            B, N = _doubled(B), _doubled(N)
-        return N, B.T, (B.T @ self._A @ B) @ (B.T @ B).solve(ops.arithmetic.identity(B.shape[1]))
+        """ker Phi as columns, rows R with kernel ker Phi, and Q with R A = Q R."""
+        N, B, left = quotient_basis(self._ops, self.learner.two_timescale)
+        return N, left, left @ self._A @ B
 
     def quotient_charpoly(self) -> list[Any]:
         """The characteristic polynomial of A modulo ker Phi, native, leading one first."""
@@ -253,9 +244,11 @@ class MeanDynamics:
         table, which must all be positive. ``stability_region`` solves them for one symbol.
         """
         N, _, Q = self._quotient
+        B = quotient_basis(self._ops, self.learner.two_timescale)[1]
+        form = B.T @ self._A @ B
         kernel = N.shape[1] // (2 if self.learner.two_timescale else 1)
         if isinstance(Q, FloatMatrix):
-            return float_stability(Q, kernel)
+            return float_stability(Q, form, kernel)
         native = self.quotient_charpoly()
         coefficients = (
             [Q.arithmetic.public(c) for c in native]
@@ -264,7 +257,7 @@ class MeanDynamics:
         )
         if any(getattr(c, "free_symbols", None) for c in coefficients):
             return Stability("undecided", kernel, "unknown", None, routh_conditions(coefficients))
-        return Stability(verdict_of(coefficients), kernel, definiteness(Q))
+        return Stability(verdict_of(coefficients), kernel, definiteness(form))
 
     def is_stable(self) -> bool:
         """Whether all eigenvalues of A, modulo ker Phi, are in the open right half plane.
@@ -330,78 +323,21 @@ class MeanDynamics:
         UndefinedError
             Where all weights of a state are 0: SETD never updates it.
         """
-        kernel, _ = self._tilted
-        return kernel.public()
+        self._only_for_setd()
+        return tilted_kernel(self._ops, self._rule.features).public()
 
     @cached_property
     def tilted_weights(self) -> Any:
         """m(s) = sum of pi(a|s) p omega(s, a, s'), n of them: see :attr:`tilted_kernel`."""
-        return self._tilt()[1].public_vector()
+        self._only_for_setd()
+        return tilted_mass(self._ops, self._rule.features)[1].public_vector()
 
-    def _tilt(self) -> tuple[Matrix, Matrix]:
+    def _only_for_setd(self) -> None:
         if not isinstance(self.learner, SETD):
             raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")
-        ops = self._ops
-        discounts = signed_array(ops.row_discount, ops.arithmetic)
-        weights = [
-            pi * p * unsigned(omega(self._rule.features, s, t, g), ops.arithmetic)
-            if pi
-            else ops.arithmetic.zero
-            for pi, p, s, t, g in zip(
-                ops.pi,
-                ops.probability,
-                ops.state.tolist(),
-                ops.next_state.tolist(),
-                discounts,
-                strict=True,
-            )
-        ]
-        values = np.array(weights, dtype=float if ops.arithmetic.kind == "float" else object)
-        return ops._square(values), ops.by_state(values)
-
-    @cached_property
-    def _tilted(self) -> tuple[Matrix, Matrix]:
-        mass, total = self._tilt()
-        ops = self._ops
-        entries = total.entries()
-        empty = [i for i, m in enumerate(entries) if not m]
-        if empty:
-            raise UndefinedError(
-                f"omega is 0 on every transition from {ops.names(empty)[:8]}: SETD never updates "
-                "from there, and the tilted kernel has no such row",
-                ops.names(empty),
-            )
-        one = ops.arithmetic.one
-        return mass.scale_rows(ops.arithmetic.column([one / m for m in entries])), total
 
     def __repr__(self) -> str:
         return f"MeanDynamics({self.learner.name}, {self.problem!r})"
-
-
-def _doubled(M: Matrix) -> Matrix:
-    """diag(M, M)."""
-    m, n = M.shape
-    zero = [M.arithmetic.zero] * n
-    rows = M.rows()
-    return M.arithmetic.matrix(
-        [*([*r, *zero] for r in rows), *([*zero, *r] for r in rows)], (2 * m, 2 * n)
-    )
-
-
-def _is_zero(matrix: Matrix) -> bool:
-    if matrix.arithmetic.kind == "float":
-        return all(abs(x) < 1e-9 for row in matrix.rows() for x in row)
-    return matrix.is_zero()
-
-
-def _check_stationary(ops: Operators, learner: Learner) -> None:
-    gap = ops.P_b.T @ ops.xi - ops.xi
-    if not _is_zero(gap):
-        raise InputError(
-            f"{learner.name} carries a trace along a trajectory, whose states are distributed as the "
-            "behaviour chain's stationary distribution; the weights xi that were given are not "
-            "stationary. Leave xi out, or use sampling='iid'"
-        )
 
 
 def _with_learners_symbols(problem: PolicyEvaluation, learner: Learner) -> Operators:

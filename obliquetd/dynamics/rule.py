@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from obliquetd.algebra import parse_number
+from obliquetd.algebra import Matrix, parse_number
 from obliquetd.dynamics.scalars import signed_array, unsigned
+from obliquetd.errors import InputError
 from obliquetd.learners import Learner
 from obliquetd.operators import Operators
 
-__all__ = ["RuleOnNumbers", "Sample"]
+__all__ = ["RuleOnNumbers", "Sample", "check_stationary", "is_zero"]
 
 
 @dataclass(frozen=True)
@@ -84,4 +85,22 @@ class RuleOnNumbers:
         return (
             [unsigned(b, arithmetic) - a for a, b in zip(weights, after, strict=True)],
             [unsigned(m, arithmetic) for m in carried],
+        )
+
+
+def is_zero(matrix: Matrix) -> bool:
+    """Whether every entry is zero (for floats: up to rounding)."""
+    if matrix.arithmetic.kind == "float":
+        return all(abs(x) < 1e-9 for row in matrix.rows() for x in row)
+    return matrix.is_zero()
+
+
+def check_stationary(ops: Operators, learner: Learner) -> None:
+    """InputError where the weights xi are not stationary, as a trace along a trajectory needs."""
+    gap = ops.P_b.T @ ops.xi - ops.xi
+    if not is_zero(gap):
+        raise InputError(
+            f"{learner.name} carries a trace along a trajectory, whose states are distributed as the "
+            "behaviour chain's stationary distribution; the weights xi that were given are not "
+            "stationary. Leave xi out, or use sampling='iid'"
         )

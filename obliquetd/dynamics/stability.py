@@ -2,7 +2,7 @@
 
 Stable means that all eigenvalues of A are in the open right half plane. On ker Phi no
 value moves: A vanishes there, and stability is judged on the quotient R^d / ker Phi, on
-which A acts as Q = B'A B (B'B)^-1 for a basis B of the row space of Phi.
+which A acts as Q = (B'B)^-1 B'A B for a basis B of the row space of Phi.
 
 Let p be the characteristic polynomial of Q, and h = gcd(p(x), p(-x)), which collects
 the roots that come in pairs +-lambda, those on the imaginary axis among them. p/h has none
@@ -50,7 +50,7 @@ class Stability:
     kernel_dimension : int
         The dimension of ker Phi, modulo which the verdict holds.
     symmetric_part : {"positive definite", "positive semidefinite", "indefinite", "unknown"}
-        Of (Q + Q')/2. Positive definite is enough for stability, and not needed.
+        Of x'Ax on the row space of Phi. Positive definite is enough for stability, and not needed.
     margin : float or None
         For floats: the smallest real part of an eigenvalue.
     condition : object
@@ -146,24 +146,25 @@ def _polynomial(coefficients: list[Any]) -> Any:
     )
 
 
-def definiteness(Q: Matrix) -> str:
-    """Of the symmetric part, by the signs of the coefficients of its characteristic polynomial.
+def definiteness(form: Matrix) -> str:
+    """Of the quadratic form z'Fz, by the signs of the coefficients of its characteristic polynomial.
 
     A symmetric S has real eigenvalues, so they are all positive exactly where the
     coefficients of det(xI - S) alternate strictly, and nonnegative where weakly.
     """
-    S = Q + Q.T
+    S = form + form.T
     signs = [S.arithmetic.sign(c) * (-1) ** i for i, c in enumerate(S.charpoly())]
     if all(s > 0 for s in signs):
         return "positive definite"
     return "positive semidefinite" if all(s >= 0 for s in signs) else "indefinite"
 
 
-def float_stability(Q: FloatMatrix, kernel_dimension: int) -> Stability:
+def float_stability(Q: FloatMatrix, form: Matrix, kernel_dimension: int) -> Stability:
     """For floats: eigenvalues by the Schur form, and an honest band around 0."""
     A: npt.NDArray[Any] = Q.dense()
     margin = float(np.linalg.eigvals(A).real.min()) if A.size else np.inf
-    least = float(np.linalg.eigvalsh((A + A.T) / 2).min()) if A.size else np.inf
+    F = np.asarray(form.public())
+    least = float(np.linalg.eigvalsh((F + F.T) / 2).min()) if A.size else np.inf
     band = MARGIN * max(1.0, float(np.linalg.norm(A)))
     verdict = "stable" if margin > band else "unstable" if margin < -band else "undecided"
     symmetric = (

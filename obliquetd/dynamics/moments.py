@@ -1,0 +1,241 @@
+"""Moments of a trace-free learner with a constant step size, with no sampling.
+
+Without a trace the weights x and the state form a Markov jump linear system: each outcome
+maps x to M x + c, so y = (1, x) to N y. With Y_s(t) = E[y y' 1{s_t = s}],
+
+    trajectory:  Y_s'(t + 1) = sum over outcomes s -> s' of mu p N Y_s(t) N'
+    i.i.d.:      Y(t + 1)    = sum over outcomes of xi(s) mu p N Y(t) N'
+
+Both are linear, so the mean and the second moment are iterated exactly, as rationals
+or in floats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from obliquetd.algebra import FLOAT, Matrix, parse_number
+from obliquetd.dynamics.rule import RuleOnNumbers
+from obliquetd.errors import InputError, KindError
+from obliquetd.learners import Learner
+from obliquetd.operators import Operators
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["JumpSystem", "Moments", "exact_moments"]
+
+
+class JumpSystem:
+    """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1."""
+
+    def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str) -> None:
+        if learner.has_memory:
+            raise InputError(
+                f"{learner.name} with lam = {learner.lam} carries a trace; moments are for learners "
+                "without one (TD, SETD, GTD2, TDC at lam = 0, residual gradient). Its mean dynamics: "
+                "otd.mean_dynamics"
+            )
+        if sampling not in ("trajectory", "iid"):
+            raise InputError(f"sampling is {sampling!r}; expected 'trajectory' or 'iid'")
+        if problem.arithmetic == "symbolic" or learner.symbols:
+            raise KindError("moments need numbers; substitute them for the symbols")
+        self.ops: Operators = problem._ops
+        self.learner, self.iid = learner, sampling == "iid"
+        rule = RuleOnNumbers(self.ops, learner)
+        self.size, zero, one = rule.size, self.ops.arithmetic.zero, self.ops.arithmetic.one
+        xi = self.ops.xi.entries()
+        units = [[one if i == j else zero for i in range(self.size)] for j in range(self.size)]
+        empty = [zero] * rule.memory_size
+        self.outcomes: list[tuple[int, int, Any, list[Any], list[list[Any]]]] = []
+        for sample in rule.samples():
+            c = rule.run(sample, [zero] * self.size, empty)[0]
+            columns = [
+                [u - v for u, v in zip(rule.run(sample, unit, empty)[0], c, strict=True)]
+                for unit in units
+            ]
+            weight = xi[sample.state] * sample.chance if self.iid else sample.chance
+            s, t = (0, 0) if self.iid else (sample.state, sample.next_state)
+            gradient = [list(row) for row in zip(*columns, strict=True)]
+            self.outcomes.append((s, t, weight, c, gradient))
+
+    @property
+    def groups(self) -> int:
+        """How many Y there are: one a state, or one."""
+        return 1 if self.iid else self.ops.n
+
+    def start(self) -> list[Any]:
+        """The chance of each group at step 0."""
+        return [self.ops.arithmetic.one] if self.iid else self.ops.xi.entries()
+
+    def maps(self, alpha: Any) -> list[tuple[int, int, Any, list[list[Any]]]]:
+        """(s, s', weight, N) with N = [[1, 0], [alpha c, 1 + alpha G]]."""
+        zero, one = self.ops.arithmetic.zero, self.ops.arithmetic.one
+        out = []
+        for s, t, weight, c, G in self.outcomes:
+            rows = [[one] + [zero] * self.size]
+            for i, row in enumerate(G):
+                rows.append(
+                    [
+                        alpha * c[i],
+                        *(alpha * g + (one if i == j else zero) for j, g in enumerate(row)),
+                    ]
+                )
+            out.append((s, t, weight, rows))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What :func:`exact_moments` returns; lists over t = 0, ..., steps.
+
+    Attributes
+    ----------
+    mean : list of d, as ``problem.xi`` is given
+        E[theta_t].
+    second : list of (d, d)
+        E[theta_t theta_t'].
+    expected_mse : list of number
+        E||Phi theta_t - v_pi||_Xi^2.
+    """
+
+    mean: list[Any]
+    second: list[Any]
+    expected_mse: list[Any]
+
+    @cached_property
+    def covariance(self) -> list[Any]:
+        """The covariance of theta_t, (d, d) each."""
+        if isinstance(self.second[0], np.ndarray):
+            return [S - np.outer(m, m) for m, S in zip(self.mean, self.second, strict=True)]
+        return [S - m * m.T for m, S in zip(self.mean, self.second, strict=True)]
+
+
+def exact_moments(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    steps: int,
+    theta0: Any = None,
+    *,
+    sampling: str = "trajectory",
+) -> Moments:
+    """The mean, second moment and expected error of the weights at every step, with no sampling.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+        Exact or in floats; the answer is of its kind.
+    learner : Learner
+        Without a trace, with a constant step size.
+    steps : int
+    theta0 : vector of d, optional
+        Zero unless given. Secondary weights start at zero.
+    sampling : {"trajectory", "iid"}
+        A stationary trajectory, or independent transitions from xi.
+
+    Raises
+    ------
+    InputError
+        For a learner with a trace, or without a constant step size.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import SETD
+    >>> found = exact_moments(two_state(reward=1), SETD("1/100"), 2)
+    >>> found.mean[1], found.second[1]
+    (Matrix([[1/10]]), Matrix([[1/25]]))
+    """
+    if not isinstance(steps, int) or steps < 0:
+        raise InputError(f"steps is {steps!r}; expected a nonnegative integer")
+    system = JumpSystem(problem, learner, sampling)
+    ops = system.ops
+    alpha = _step_size(ops, learner)
+    d = ops.Phi.shape[1]
+    first = [ops.arithmetic.zero] * d if theta0 is None else [
+        ops.arithmetic.scalar(parse_number(v, "theta0")) for v in list(theta0)
+    ]  # fmt: skip
+    if len(first) != d:
+        raise InputError(f"theta0 has {len(first)} entries; the features have {d}")
+    y = [ops.arithmetic.one, *first, *([ops.arithmetic.zero] * (system.size - d))]
+    totals = (_float_totals if ops.arithmetic.kind == "float" else _exact_totals)(
+        system, alpha, y, steps
+    )
+    theta = range(1, d + 1)
+    target = (ops.Xi_Phi.T @ ops.v_pi).T
+    constant = (ops.v_pi.T @ ops.v_pi.scale_rows(ops.xi)).item()
+    two = ops.arithmetic.one + ops.arithmetic.one
+    mean, second, error = [], [], []
+    with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
+        for Y in totals:
+            m, S = Y.submatrix(theta, [0]), Y.submatrix(theta, theta)
+            mean.append(m.public_vector())
+            second.append(S.public())
+            fitted = sum(ops.C.row_dots(S).entries(), ops.arithmetic.zero)
+            value = ops.arithmetic.public(fitted - two * (target @ m).item() + constant)
+            error.append(np.inf if value != value else value)
+    return Moments(mean, second, error)
+
+
+def _step_size(ops: Operators, learner: Learner) -> Any:
+    if learner.alpha is None or callable(learner.alpha):
+        raise InputError(
+            f"{learner.name} needs a constant step size here, as in {learner.name}('1/10')"
+        )
+    return ops.arithmetic.scalar(parse_number(learner.alpha, "alpha"))
+
+
+def _exact_totals(system: JumpSystem, alpha: Any, y: list[Any], steps: int) -> list[Matrix]:
+    arithmetic, size = system.ops.arithmetic, len(y)
+    square = [[a * b for b in y] for a in y]
+    start = arithmetic.matrix(square, (size, size))
+    Y = [start.scaled(w) for w in system.start()]
+    maps = [
+        (s, t, weight, arithmetic.matrix(rows, (size, size)))
+        for s, t, weight, rows in system.maps(alpha)
+    ]
+    out = [_sum(Y)]
+    for _ in range(steps):
+        new = [start.scaled(arithmetic.zero) for _ in Y]
+        for s, t, weight, N in maps:
+            new[t] = new[t] + (N @ Y[s] @ N.T).scaled(weight)
+        Y = new
+        out.append(_sum(Y))
+    return out
+
+
+def _sum(Y: list[Matrix]) -> Matrix:
+    total = Y[0]
+    for part in Y[1:]:
+        total = total + part
+    return total
+
+
+def _float_totals(system: JumpSystem, alpha: Any, y: list[Any], steps: int) -> list[Matrix]:
+    """All outcomes of a step in one batch of small products; infinite once beyond the floats.
+
+    The means are carried apart, so that a second moment that overflows leaves them whole.
+    """
+    maps = sorted(system.maps(alpha), key=lambda m: m[1])
+    source, ends = (np.array([m[k] for m in maps]) for k in (0, 1))
+    N = np.array([m[3] for m in maps])
+    weighted = N * np.array([m[2] for m in maps])[:, None, None]
+    transposed = N.transpose(0, 2, 1)
+    first = np.flatnonzero(np.r_[True, np.diff(ends) != 0])
+    chances = np.array(system.start())
+    m, Y = chances[:, None] * np.array(y), chances[:, None, None] * np.outer(y, y)
+    out = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(steps + 1):
+            if t:
+                moved = np.add.reduceat((weighted @ m[source][:, :, None])[:, :, 0], first, axis=0)
+                spread = np.add.reduceat(weighted @ Y[source] @ transposed, first, axis=0)
+                m, Y = np.zeros_like(m), np.zeros_like(Y)
+                m[ends[first]], Y[ends[first]] = moved, spread
+            total = Y.sum(axis=0)
+            total[~np.isfinite(total)] = np.inf
+            total[0], total[:, 0] = m.sum(axis=0), m.sum(axis=0)
+            out.append(FLOAT.matrix(total, total.shape))
+    return list(out)

@@ -1,0 +1,175 @@
+"""Exact moments against the mean dynamics, against floats, against simulation; limits on both sides."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from obliquetd import PolicyEvaluation
+from obliquetd.domains import baird_star, random_problem, two_state
+from obliquetd.dynamics import exact_moments, mean_dynamics, step_size_limit
+from obliquetd.errors import InputError, KindError
+from obliquetd.experiments import simulate
+from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient, RobbinsMonro
+
+R = sp.Rational
+LEARNERS = [TD("1/20"), SETD("1/20"), GTD2("1/20", 2), TDC("1/20", 2), ResidualGradient("1/20")]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda x: x.name)
+def test_independent_samples_have_the_mean_of_the_mean_dynamics(learner):
+    """E[x_{t+1}] = E[x_t] + alpha (b - A E[x_t]): a second route, with w beside theta."""
+    problem = random_problem(3, 2, seed=4)
+    dyn = mean_dynamics(problem, learner)
+    x = sp.zeros(dyn.A.rows, 1)
+    x[0] = 1
+    found = exact_moments(problem, learner, 4, [1, 0], sampling="iid")
+    for t in range(5):
+        assert found.mean[t] == x[:2, :]
+        x = x + R(1, 20) * (dyn.b - dyn.A * x)
+
+
+def test_a_step_by_hand():
+    """SETD on two states, alpha = 1/100: only right to right moves theta, by rho omega delta phi.
+
+    Chance 1/4, rho = 2, omega = 10, phi = 2, delta = 1 at theta = 0: theta_1 = 4/10 or 0.
+    """
+    found = exact_moments(two_state(reward=1), SETD("1/100"), 1)
+    assert found.mean[1] == sp.Matrix([[R(1, 10)]])
+    assert found.second[1] == sp.Matrix([[R(4, 100)]])
+    assert found.covariance[1] == sp.Matrix([[R(3, 100)]])
+    # ||Phi theta - v||_Xi^2 = C theta^2 - 2 * 15 theta + 100 with C = 5/2
+    assert found.expected_mse == [100, R(5, 2) * R(4, 100) - 30 * R(1, 10) + 100]
+
+
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda x: x.name)
+def test_floats_agree_with_rationals(learner, sampling):
+    exact = random_problem(3, 2, seed=2)
+    floats = PolicyEvaluation(
+        exact.mdp, target=exact.target, behavior=exact.behavior,
+        features=np.array(exact.Phi, dtype=float), discount=0.9,
+    )  # fmt: skip
+    a, b = (exact_moments(p, learner, 5, [1, -1], sampling=sampling) for p in (exact, floats))
+    for t in range(6):
+        assert b.mean[t] == pytest.approx(np.array(a.mean[t], dtype=float).ravel())
+        assert np.allclose(b.second[t], np.array(a.second[t], dtype=float))
+        assert np.allclose(b.covariance[t], np.array(a.covariance[t], dtype=float), atol=1e-9)
+        assert b.expected_mse[t] == pytest.approx(float(a.expected_mse[t]))
+
+
+def simulated(problem, learner, steps, runs, sampling, theta0):
+    curve = simulate(
+        problem, {"x": learner}, steps, runs, seed=7, stream=sampling, theta0=theta0, every=steps
+    )["x"]
+    return curve.theta, curve.rmse[:, -1] ** 2
+
+
+def check_against_simulation(problem, learner, steps, runs, sampling, theta0):
+    """Means of theta, theta^2 and the squared error within 4.5 standard errors."""
+    exact = exact_moments(problem, learner, steps, theta0, sampling=sampling)
+    theta, error = simulated(problem, learner, steps, runs, sampling, theta0)
+    mean = np.array(exact.mean[-1], dtype=float).ravel()
+    second = np.diag(np.array(exact.second[-1], dtype=float))
+    for sample, expected in (
+        (theta, mean),
+        (theta**2, second),
+        (error[:, None], [float(exact.expected_mse[-1])]),
+    ):
+        spread = sample.std(axis=0, ddof=1) / math.sqrt(runs) + 1e-12
+        assert (np.abs(sample.mean(axis=0) - expected) < 4.5 * spread).all()
+
+
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("learner", LEARNERS[:4], ids=lambda x: x.name)
+def test_moments_agree_with_simulation(learner, sampling):
+    check_against_simulation(two_state(reward=1), learner, 6, 4000, sampling, [1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("make", [TD, SETD, GTD2, TDC])
+def test_moments_agree_with_100_000_runs(make, sampling):
+    check_against_simulation(two_state(reward=1), make("1/20"), 8, 100_000, sampling, [1])
+    check_against_simulation(baird_star(), make("1/100"), 12, 100_000, sampling, [1] * 6 + [10, 1])
+
+
+@pytest.mark.parametrize("sense", ["mean", "mean square"])
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize(
+    "learner", [SETD(), GTD2(mu=1), TDC(mu=1), ResidualGradient()], ids=lambda x: x.name
+)
+def test_moments_die_out_below_the_limit_and_grow_above_it(learner, sampling, sense):
+    """The root of a determinant against the iteration that it speaks of, on both sides of it."""
+    problem = two_state()
+    limit = step_size_limit(problem, learner, sampling=sampling, sense=sense)
+    floats = two_state(discount=0.9)
+    assert float(limit) == pytest.approx(
+        step_size_limit(floats, learner, sampling=sampling, sense=sense), rel=1e-6
+    )
+
+    def size(alpha, steps=4000):
+        common = {"sampling": sampling}
+        fields = {"mu": learner.mu} if learner.two_timescale else {}
+        found = exact_moments(floats, type(learner)(alpha, **fields), steps, [1.0], **common)
+        value = found.second[-1] if sense == "mean square" else found.mean[-1]
+        return float(np.abs(value).max())
+
+    below, above = 0.9 * float(limit), 1.1 * float(limit)
+    assert size(below) < 0.99 * size(below, 2000) or size(below) < 1e-9
+    assert not size(above) < 1.01 * size(above, 2000)
+
+
+def test_limits_by_hand():
+    """One feature, i.i.d.: E[(1 - alpha a)^2] < 1 if and only if alpha < 2 E[a]/E[a^2].
+
+    SETD: a = rho omega phi Delta phi = 2 * 10 * 2 * 1/5 = 8 with chance 1/4, so 4/16 = 1/4;
+    in the mean |1 - alpha E[a]| < 1 gives alpha < 2/2 = 1.
+    """
+    problem = two_state()
+    assert step_size_limit(problem, SETD(), sampling="iid") == R(1, 4)
+    assert step_size_limit(problem, SETD(), sampling="iid", sense="mean") == 1
+    assert step_size_limit(problem, TD()) == 0
+    assert step_size_limit(two_state(discount=0.9), TD()) == 0.0
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.3])
+def test_both_sides_of_the_limit_by_simulation(alpha):
+    """SETD on two states, limit 1/4: after 6 steps E[theta^2] has shrunk, or grown, as computed."""
+    problem = two_state(discount=0.9)
+    check_against_simulation(problem, SETD(alpha), 6, 20_000, "iid", [1.0])
+    second = exact_moments(problem, SETD(alpha), 6, [1.0], sampling="iid").second
+    assert (second[-1] < second[0]) == (alpha < 0.25)
+
+
+def test_bairds_star_is_judged_modulo_the_kernel():
+    problem = baird_star(discount=0.99)
+    limit = step_size_limit(problem, SETD())
+    assert 0.028 < limit < 0.03
+    below = exact_moments(problem, SETD(0.9 * limit), 3000, [1] * 6 + [10, 1]).expected_mse
+    above = exact_moments(problem, SETD(1.1 * limit), 3000, [1] * 6 + [10, 1]).expected_mse
+    assert below[-1] < 0.5 * below[1500] < 0.25 * below[0]
+    assert above[-1] > 2 * above[1500]
+
+
+def test_bad_input():
+    problem = two_state()
+    with pytest.raises(InputError, match="carries a trace"):
+        exact_moments(problem, TD("1/10", lam="1/2"), 3)
+    with pytest.raises(InputError, match="carries a trace"):
+        step_size_limit(problem, ETD())
+    with pytest.raises(InputError, match="constant step size"):
+        exact_moments(problem, TD(), 3)
+    with pytest.raises(InputError, match="constant step size"):
+        exact_moments(problem, TD(RobbinsMonro(1, 1)), 3)
+    with pytest.raises(InputError, match="steps is -1"):
+        exact_moments(problem, TD("1/10"), -1)
+    with pytest.raises(InputError, match="theta0 has 2"):
+        exact_moments(problem, TD("1/10"), 1, [1, 2])
+    with pytest.raises(InputError, match="sampling"):
+        exact_moments(problem, TD("1/10"), 1, sampling="odd")
+    with pytest.raises(InputError, match="sense"):
+        step_size_limit(problem, TD(), sense="odd")
+    with pytest.raises(KindError, match="substitute"):
+        exact_moments(two_state(discount="g"), TD("1/10"), 1)
