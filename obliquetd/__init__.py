@@ -33,6 +33,7 @@ from obliquetd.learners import (
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import oblique_projection
+from obliquetd.search import find_unstable
 
 __all__ = [
     "ETD",
@@ -54,6 +55,7 @@ __all__ = [
     "domains",
     "exact_moments",
     "features",
+    "find_unstable",
     "load_model",
     "mean_dynamics",
     "oblique_projection",

@@ -6,7 +6,6 @@ import json
 import sys
 import time
 import warnings
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from obliquetd.algebra import cell_text, number_text
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
+from obliquetd.terminal import MOST_STATES, out, show_analysis, show_claims
 
 app = typer.Typer(
     help="The exact truth about temporal-difference policy evaluation.",
@@ -26,17 +26,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-out = Console()
 err = Console(stderr=True)
-
-COLORS = {
-    "proved": "green",
-    "verified": "green",
-    "corrected": "yellow",
-    "refuted": "red",
-    "open": "cyan",
-}
-MOST_STATES = 24
 
 
 def _print_json(data: Any) -> None:
@@ -70,33 +60,12 @@ def verify(
     if as_json:
         _print_json([r.to_dict() for r in results])
     else:
-        _show_claims(results, evidence, time.perf_counter() - start)
+        show_claims(results, evidence, time.perf_counter() - start)
     failed = [r for r in results if r.failed]
     for r in failed:
         _say_error(f"the check of {r.id} failed: {r.evidence}")
     if failed:
         raise typer.Exit(1)
-
-
-def _show_claims(results: list[Any], evidence: bool, seconds: float) -> None:
-    table = Table(show_lines=evidence, expand=evidence)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("claim", ratio=2)
-    table.add_column("evidence", ratio=3) if evidence else table.add_column("where")
-    for r in results:
-        color = COLORS[r.verdict]
-        title = f"[bold]{escape(r.id)}[/]\n{escape(r.claim.title)}\n[dim]{escape(r.claim.where)}[/]"
-        told = escape(r.evidence)
-        if r.outcome.correction:
-            told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
-        if evidence:
-            table.add_row(f"[{color}]{r.verdict}[/]", title, told)
-        else:
-            table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), escape(r.claim.where))
-    out.print(table)
-    count = Counter(r.verdict for r in results)
-    summary = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in COLORS.items() if count[v])
-    out.print(f"{len(results)} claims: {summary}, in {seconds:.1f} s")
 
 
 @app.command()
@@ -186,7 +155,7 @@ def analyze(
     if data is not None:
         _print_json(data)
     else:
-        _show(found, len(problem.states) if all_states else MOST_STATES)
+        show_analysis(found, len(problem.states) if all_states else MOST_STATES)
     failures = found.failures(learner or ())
     for failure in failures:
         _say_error(failure)
@@ -225,6 +194,74 @@ def check(
         raise typer.Exit(1)
 
 
+@app.command()
+def search(
+    learner: Annotated[str, typer.Argument(help=f"One of {', '.join(LEARNERS)}.")],
+    states: Annotated[int, typer.Option(help="Number of states.")] = 3,
+    features: Annotated[int, typer.Option(help="Number of features.")] = 2,
+    on_policy: Annotated[bool, typer.Option("--on-policy", help="One policy, any chain.")] = False,
+    discount: Annotated[str, typer.Option(help="A number in [0, 1).")] = "9/10",
+    stable: Annotated[
+        list[str] | None, typer.Option(help="A learner that has to be stable; may be repeated.")
+    ] = None,
+    walks: Annotated[int, typer.Option(help="How many walks at most.")] = 400,
+    seed: Annotated[int, typer.Option(help="The answer depends on it alone.")] = 0,
+    checkpoint: Annotated[Path | None, typer.Option(help="Progress, to go on from.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the problem as a model file.")] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Write the certificate.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Hunt for a small problem on which a learner's expected update is unstable.
+
+    Example: [bold]obliquetd search setd --states 3 --features 2 --stable td[/]
+    """
+    from obliquetd.formats import model_to_dict, save_model
+    from obliquetd.search import find_unstable
+
+    for name in (learner, *(stable or ())):
+        if name not in LEARNERS:
+            raise InputError(
+                f"no learner is called {name!r}; expected one of {', '.join(LEARNERS)}"
+            )
+    found = find_unstable(
+        LEARNERS[learner](), states, features, on_policy=on_policy, discount=discount, walks=walks,
+        stable=[LEARNERS[name]() for name in stable or ()], seed=seed, checkpoint=checkpoint,
+    )  # fmt: skip
+    if found.problem is not None and save is not None:
+        save_model(found.problem, save)
+    if found.certificate is not None and certificate is not None:
+        certificate.write_text(json.dumps(found.certificate, indent=1) + "\n", encoding="utf-8")
+    if as_json:
+        model = None if found.problem is None else model_to_dict(found.problem)
+        _print_json(
+            {
+                "model": model,
+                "certificate": found.certificate,
+                "tried": found.tried,
+                "walks": found.walks,
+            }
+        )
+        return
+    out.print(escape(str(found)))
+    if found.problem is not None:
+        for s, row, phi in zip(
+            found.problem.states,
+            found.problem.P_pi.tolist(),
+            found.problem.Phi.tolist(),
+            strict=True,
+        ):
+            moves = ", ".join(
+                f"{t} with {number_text(p)}"
+                for t, p in zip(found.problem.states, row, strict=True)
+                if p
+            )
+            out.print(
+                escape(
+                    f"  state {s}: phi = ({', '.join(map(number_text, phi))}), target to {moves}"
+                )
+            )
+
+
 def _learner(name: str, lam: str) -> Learner:
     """A learner for its mean dynamics: no step size, beta = alpha."""
     traced = {} if name.startswith("rg") else {"lam": lam}
@@ -247,81 +284,6 @@ def _assignment(text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise InputError(f"--set {text!r}; expected NAME=VALUE, as in gamma=9/10")
     return name.strip(), value.strip()
-
-
-def _show(found: Any, most: int) -> None:
-    from obliquetd.analysis import formula_lines
-
-    problem = found.problem
-    out.print(f"[bold]{escape(repr(problem))}[/]")
-    classes = problem.chain.classes
-    closed = [c for c in classes if c.closed]
-    transient = problem.chain.transient
-    out.print(
-        f"behaviour chain: {len(closed)} recurrent class{'es' if len(closed) > 1 else ''} ("
-        + ", ".join(f"{len(c.states)} states, period {c.period}" for c in closed[:6])
-        + f"), {len(transient)} transient states"
-        + (f": {escape(', '.join(map(str, transient[:10])))}" if transient else "")
-        + (" ..." if len(transient) > 10 else "")
-    )
-    if problem.symbols:
-        for line in formula_lines(found):
-            out.print(escape(line), soft_wrap=True)
-    else:
-        _show_tables(found, most)
-    for note in _notes(found):
-        out.print(note)
-
-
-def _show_tables(found: Any, most: int) -> None:
-    from obliquetd.analysis import learner_cells, state_cells
-    from obliquetd.compare import LEGEND
-
-    states = len(found.problem.states)
-    _print_cells(state_cells(found, most))
-    if states > most:
-        out.print(f"... {states - most} more states (--all shows them, --json has them)")
-    _print_cells(found.comparison.cells(width=10, beside=False))
-    if any("criterion" in row.quantities for row in found.comparison):
-        out.print(f"[dim]{LEGEND}[/]")
-    cells = learner_cells(found)
-    if len(cells) > 1:
-        lam = number_text(found.learners[0].dynamics.lam)
-        out.print(
-            f"learners, from their rules (lambda = {lam}, mu = 1); |v - Pi v| in the Xi-norm; "
-            "--json has A and b"
-        )
-        _print_cells(cells)
-
-
-def _notes(found: Any) -> list[str]:
-    """What does not exist or is open, each reason once with the methods that it concerns."""
-    notes: dict[str, list[str]] = {}
-    failures = found.failures()
-    for row in found.comparison:
-        if row.undetermined:
-            names = ", ".join(map(str, row.undetermined[:10]))
-            more = " ..." if len(row.undetermined) > 10 else ""
-            why = f"the values of {len(row.undetermined)} unvisited states are open: {names}{more}"
-            notes.setdefault(why, []).append(row.name)
-        for what, why in row.problems.items():
-            if why not in failures:
-                notes.setdefault(why, []).append(f"{row.name} ({what})")
-    for learner in found.learners:
-        if learner.error is not None and str(learner.error) not in failures:
-            notes.setdefault(str(learner.error), []).append(f"{learner.name} (rule)")
-    for what, why in found.notes.items():
-        notes.setdefault(why, []).append(what)
-    return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]
-
-
-def _print_cells(cells: list[list[str]]) -> None:
-    table = Table()
-    for j, heading in enumerate(cells[0]):
-        table.add_column(escape(heading), justify="right" if j else "left")
-    for row in cells[1:]:
-        table.add_row(*map(escape, row))
-    out.print(table)
 
 
 def main(arguments: list[str] | None = None) -> None:

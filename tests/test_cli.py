@@ -41,14 +41,13 @@ def model(tmp_path):
 def test_verify_prints_every_claim_and_counts_them():
     out = run("verify").stdout
     assert "table-1-etd" in out.replace("\n", "")
-    assert "66 claims" in out
+    assert "68 claims" in out
     assert "refuted" in out
-    assert "open" in out
 
 
 def test_verify_json_is_strict_and_complete():
     records = {r["id"]: r for r in strict(run("verify", "--json").stdout)}
-    assert len(records) == 66
+    assert len(records) == 68
     assert records["table-1-etd"]["verdict"] == "corrected"
     assert records["table-1-etd"]["numbers"]["distance"] == "9/2"
     assert records["omega-positive"]["counterexample"]["model"]["discount"] == "9/10"
@@ -253,6 +252,41 @@ def test_check_a_certificate(tmp_path):
         path.write_text(text)
         assert words in run("check", path, expect=2).stderr
     assert "missing.json" in run("check", tmp_path / "missing.json", expect=2).stderr
+
+
+def test_search_finds_saves_and_certifies(tmp_path):
+    model, certificate = tmp_path / "m.json", tmp_path / "c.json"
+    options = (
+        "--states",
+        3,
+        "--features",
+        2,
+        "--stable",
+        "td",
+        "--save",
+        model,
+        "--certificate",
+        certificate,
+    )
+    assert "found after" in run("search", "setd", *options).stdout
+    assert "A is unstable" in run("check", certificate).stdout
+    assert "setd" in run("analyze", model, "--learner", "setd").stdout
+    data = strict(
+        run("search", "etd", "--states", 2, "--features", 1, "--walks", 1, "--json").stdout
+    )
+    assert data["model"] is None
+    assert data["tried"] == 150
+    assert (
+        "none found among 150"
+        in run("search", "etd", "--states", 2, "--features", 1, "--walks", 1).stdout
+    )
+    for bad, words in (
+        (("search", "sarsa"), "'sarsa'"),
+        (("search", "td", "--states", 1), "states is 1"),
+        (("search", "td", "--features", 4), "dependent"),
+        (("search", "td", "--discount", "2"), "discount is 2"),
+    ):
+        assert words in run(*bad, expect=2).stderr
 
 
 def test_undiscounted_loops_are_bad_input_with_the_rest_shown(tmp_path):

@@ -8,4 +8,4 @@ from obliquetd.claims import traces
 from obliquetd.claims import emphatic
 from obliquetd.claims import two_state
 from obliquetd.claims import sampled
-from obliquetd.claims import open_questions
+from obliquetd.claims import stability

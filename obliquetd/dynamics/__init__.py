@@ -4,19 +4,23 @@ from obliquetd.dynamics.check import check_certificate
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.moments import Moments, exact_moments
-from obliquetd.dynamics.regions import stability_region
+from obliquetd.dynamics.regions import StabilityMap, stability_map, stability_region
 from obliquetd.dynamics.stability import Stability
+from obliquetd.dynamics.steady import stationary_moments
 from obliquetd.dynamics.step_size import step_size_limit
 
 __all__ = [
     "MeanDynamics",
     "Moments",
     "Stability",
+    "StabilityMap",
     "check_certificate",
     "exact_moments",
     "follow_on_second_moment",
     "mean_dynamics",
     "second_moment_is_finite",
+    "stability_map",
     "stability_region",
+    "stationary_moments",
     "step_size_limit",
 ]

@@ -231,6 +231,10 @@ class MeanDynamics:
         N, B, left = quotient_basis(self._ops, self.learner.two_timescale)
         return N, left, left @ self._A @ B
 
+    def public(self, scalar: Any) -> Any:
+        """A native scalar of the dynamics as a public number."""
+        return self._ops.arithmetic.public(scalar)
+
     def quotient_charpoly(self) -> list[Any]:
         """The characteristic polynomial of A modulo ker Phi, native, leading one first."""
         return self._quotient[2].charpoly()
@@ -239,9 +243,8 @@ class MeanDynamics:
     def stability(self) -> Stability:
         """The verdict on x' = b - A x, modulo ker Phi; see :mod:`obliquetd.dynamics.stability`.
 
-        With symbols the verdict is "undecided" unless no symbol is left in the
-        characteristic polynomial; ``condition`` then lists the leading entries of Routh's
-        table, which must all be positive. ``stability_region`` solves them for one symbol.
+        Where symbols are left it is "undecided" and ``condition`` lists what must be
+        positive; ``stability_region`` solves that for one symbol.
         """
         N, _, Q = self._quotient
         B = quotient_basis(self._ops, self.learner.two_timescale)[1]

@@ -12,6 +12,7 @@ or in floats.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +26,7 @@ from obliquetd.learners import Learner
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["JumpSystem", "Moments", "exact_moments"]
+__all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
 
 
 class JumpSystem:
@@ -85,6 +86,24 @@ class JumpSystem:
                 )
             out.append((s, t, weight, rows))
         return out
+
+    def moments(self, pairs: Iterable[tuple[Matrix, Matrix]]) -> Moments:
+        """Public moments of theta from means and second moments of x = (theta, w)."""
+        ops = self.ops
+        theta = range(ops.Phi.shape[1])
+        target = (ops.Xi_Phi.T @ ops.v_pi).T
+        constant = (ops.v_pi.T @ ops.v_pi.scale_rows(ops.xi)).item()
+        two = ops.arithmetic.one + ops.arithmetic.one
+        mean, second, error = [], [], []
+        with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
+            for first, square in pairs:
+                m, S = first.submatrix(theta, [0]), square.submatrix(theta, theta)
+                mean.append(m.public_vector())
+                second.append(S.public())
+                fitted = sum(ops.C.row_dots(S).entries(), ops.arithmetic.zero)
+                value = ops.arithmetic.public(fitted - two * (target @ m).item() + constant)
+                error.append(np.inf if value != value else value)
+        return Moments(mean, second, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +171,7 @@ def exact_moments(
         raise InputError(f"steps is {steps!r}; expected a nonnegative integer")
     system = JumpSystem(problem, learner, sampling)
     ops = system.ops
-    alpha = _step_size(ops, learner)
+    alpha = constant_step_size(ops, learner)
     d = ops.Phi.shape[1]
     first = [ops.arithmetic.zero] * d if theta0 is None else [
         ops.arithmetic.scalar(parse_number(v, "theta0")) for v in list(theta0)
@@ -163,23 +182,14 @@ def exact_moments(
     totals = (_float_totals if ops.arithmetic.kind == "float" else _exact_totals)(
         system, alpha, y, steps
     )
-    theta = range(1, d + 1)
-    target = (ops.Xi_Phi.T @ ops.v_pi).T
-    constant = (ops.v_pi.T @ ops.v_pi.scale_rows(ops.xi)).item()
-    two = ops.arithmetic.one + ops.arithmetic.one
-    mean, second, error = [], [], []
-    with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
-        for Y in totals:
-            m, S = Y.submatrix(theta, [0]), Y.submatrix(theta, theta)
-            mean.append(m.public_vector())
-            second.append(S.public())
-            fitted = sum(ops.C.row_dots(S).entries(), ops.arithmetic.zero)
-            value = ops.arithmetic.public(fitted - two * (target @ m).item() + constant)
-            error.append(np.inf if value != value else value)
-    return Moments(mean, second, error)
+    weights = range(1, system.size + 1)
+    return system.moments(
+        (Y.submatrix(weights, [0]), Y.submatrix(weights, weights)) for Y in totals
+    )
 
 
-def _step_size(ops: Operators, learner: Learner) -> Any:
+def constant_step_size(ops: Operators, learner: Learner) -> Any:
+    """The step size of a learner as a native scalar; InputError where it has no constant one."""
     if learner.alpha is None or callable(learner.alpha):
         raise InputError(
             f"{learner.name} needs a constant step size here, as in {learner.name}('1/10')"

@@ -29,7 +29,7 @@ from obliquetd.learners import Learner
 from obliquetd.mdp.policy import substitute
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["stability_region"]
+__all__ = ["StabilityMap", "stability_map", "stability_region"]
 
 y = sp.Dummy("y")
 
@@ -210,3 +210,89 @@ def _stable_at(
         return mean_dynamics(there, changed, sampling=sampling).is_stable()
     except ObliqueTDError:
         return False
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class StabilityMap:
+    """What :func:`stability_map` returns.
+
+    Attributes
+    ----------
+    boundary : tuple of sympy expressions
+        Polynomials in the two symbols; stability changes only where one of them vanishes.
+    first, second : list of sympy.Rational
+        The grid's values of the two symbols.
+    stable : list of list of bool
+        ``stable[i][j]`` at (first[i], second[j]), decided exactly.
+    """
+
+    boundary: tuple[Any, ...]
+    first: list[Any]
+    second: list[Any]
+    stable: list[list[bool]]
+
+
+def stability_map(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbols: tuple[Any, Any],
+    ranges: tuple[tuple[Any, Any], tuple[Any, Any]],
+    *,
+    resolution: int = 25,
+) -> StabilityMap:
+    """Stability over two symbols: the boundary polynomials, and an exact grid for a picture.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+    symbols : pair of sympy.Symbol or str
+        The only free symbols of problem and learner.
+    ranges : pair of (low, high)
+        Where the grid lies; its points are the centres of resolution by resolution cells.
+    resolution : int
+
+    Raises
+    ------
+    InputError
+        Where the symbols are not exactly those that are free.
+    SignUndecidedError
+        For SETD, whose case distinctions need one symbol at a time.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import TD
+    >>> found = stability_map(two_state("gamma"), TD(lam="l"), ("gamma", "l"), ((0, 1), (0, 1)), resolution=4)
+    >>> found.boundary
+    (gamma*l - 1, gamma*l - 6*gamma + 5)
+    >>> found.stable[3]
+    [False, True, True, True]
+    """
+    known = {str(s): s for s in {*problem.symbols, *learner.symbols}}
+    if sorted(map(str, symbols)) != sorted(known):
+        raise InputError(
+            f"a map needs exactly the free symbols; they are {', '.join(sorted(known)) or 'none'}, given "
+            f"were {', '.join(map(str, symbols))}"
+        )
+    if not isinstance(resolution, int) or resolution < 1:
+        raise InputError(f"resolution is {resolution!r}; expected a positive integer")
+    dyn = mean_dynamics(problem, learner)
+    coefficients = [dyn.public(c) for c in dyn.quotient_charpoly()]
+    factors = {
+        factor
+        for candidate in _crossings(coefficients)
+        for factor, _ in sp.factor_list(candidate)[1]
+        if factor.free_symbols
+    }
+    axes = [
+        [sp.nsimplify(low) + (sp.nsimplify(high) - sp.nsimplify(low)) * sp.Rational(2 * k + 1, 2 * resolution)
+         for k in range(resolution)]
+        for low, high in ranges
+    ]  # fmt: skip
+    a, b = (known[str(s)] for s in symbols)
+    stable = [
+        [verdict_of([c.subs({a: u, b: v}) for c in coefficients]) == "stable" for v in axes[1]]
+        for u in axes[0]
+    ]
+    return StabilityMap(tuple(sorted(factors, key=sp.default_sort_key)), axes[0], axes[1], stable)

@@ -8,8 +8,13 @@ import sympy as sp
 
 from obliquetd import PolicyEvaluation
 from obliquetd.domains import baird_star, random_problem, two_state
-from obliquetd.dynamics import exact_moments, mean_dynamics, step_size_limit
-from obliquetd.errors import InputError, KindError
+from obliquetd.dynamics import (
+    exact_moments,
+    mean_dynamics,
+    stationary_moments,
+    step_size_limit,
+)
+from obliquetd.errors import InputError, KindError, MathematicalError
 from obliquetd.experiments import simulate
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient, RobbinsMonro
 
@@ -173,3 +178,30 @@ def test_bad_input():
         step_size_limit(problem, TD(), sense="odd")
     with pytest.raises(KindError, match="substitute"):
         exact_moments(two_state(discount="g"), TD("1/10"), 1)
+
+
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("make", [SETD, TDC, ResidualGradient])
+def test_the_stationary_moments_are_where_the_iteration_ends(make, sampling):
+    exact = two_state(reward=1)
+    floats = two_state(discount=0.9, reward=1.0)
+    alpha = R(1, 25)
+    end = exact_moments(floats, make(float(alpha)), 60_000, [1.0], sampling=sampling)
+    found = stationary_moments(exact, make(alpha), sampling=sampling)
+    assert np.array(found.mean[0], dtype=float).ravel() == pytest.approx(end.mean[-1], rel=1e-6)
+    assert np.array(found.second[0], dtype=float) == pytest.approx(end.second[-1], rel=1e-6)
+    assert float(found.expected_mse[0]) == pytest.approx(end.expected_mse[-1], rel=1e-6)
+    assert stationary_moments(floats, make(float(alpha)), sampling=sampling).covariance[
+        0
+    ] == pytest.approx(np.array(found.covariance[0], dtype=float), rel=1e-6, abs=1e-9)
+
+
+def test_stationary_moments_modulo_the_kernel_and_beyond_the_limit():
+    star = stationary_moments(baird_star(discount=0.99), SETD(0.006))
+    assert star.expected_mse[0] == pytest.approx(
+        0, abs=1e-12
+    )  # rewards are zero: no noise at v = 0
+    with pytest.raises(MathematicalError, match="limit in mean square is 1/4"):
+        stationary_moments(two_state(), SETD("1/4"))
+    with pytest.raises(MathematicalError, match="is 0"):
+        stationary_moments(two_state(), TD("1/1000"))

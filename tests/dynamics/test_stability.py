@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.domains import baird_star, random_problem, two_state
-from obliquetd.dynamics import check_certificate, mean_dynamics, stability_region
+from obliquetd.dynamics import (
+    check_certificate,
+    mean_dynamics,
+    stability_map,
+    stability_region,
+)
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
 from obliquetd.errors import InputError, KindError, SignUndecidedError
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC
@@ -300,3 +305,30 @@ class TestRegions:
             stability_region(two_state(), TD(), "gamma")
         with pytest.raises(InputError, match="l is free too"):
             stability_region(two_state(discount="g"), TD(lam="l"), "g")
+
+
+class TestMaps:
+    def test_two_symbols(self):
+        """TD(lambda) on two states is stable exactly where gamma (6 - lambda) < 5."""
+        found = stability_map(
+            two_state(discount="gamma"),
+            TD(lam="l"),
+            ("gamma", "l"),
+            ((0, 1), (0, 1)),
+            resolution=10,
+        )
+        gamma, lam = sp.symbols("gamma l")
+        assert 5 - 6 * gamma + gamma * lam in found.boundary
+        for i, u in enumerate(found.first):
+            for j, v in enumerate(found.second):
+                assert found.stable[i][j] == bool(u * (6 - v) < 5)
+
+    def test_bad_input(self):
+        with pytest.raises(InputError, match="exactly the free symbols"):
+            stability_map(two_state(discount="g"), TD(), ("g", "h"), ((0, 1), (0, 1)))
+        with pytest.raises(InputError, match="resolution"):
+            stability_map(
+                two_state(discount="g"), TD(lam="l"), ("g", "l"), ((0, 1), (0, 1)), resolution=0
+            )
+        with pytest.raises(SignUndecidedError):
+            stability_map(two_state(discount="g"), SETD(lam="l"), ("g", "l"), ((0, 1), (0, 1)))

@@ -1,0 +1,122 @@
+"""Where a constant step size leaves the weights: the stationary mean and covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obliquetd.algebra import Matrix
+from obliquetd.dynamics.moments import JumpSystem, Moments, constant_step_size
+from obliquetd.dynamics.quotient import quotient_basis
+from obliquetd.dynamics.step_size import step_size_limit
+from obliquetd.errors import MathematicalError, SizeError
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["stationary_moments"]
+
+LARGEST = 1_200
+"""Unknowns of the second-moment equation."""
+
+
+def stationary_moments(
+    problem: PolicyEvaluation, learner: Learner, *, sampling: str = "trajectory"
+) -> Moments:
+    """The moments that :func:`exact_moments` tends to, from any start in the row space of Phi.
+
+    With z the weights modulo ker Phi, each outcome maps z to M z + c; the means
+    m_s = E[z 1{s}] and second moments S_s = E[z z' 1{s}] solve
+
+    m_s' = sum of w (M m_s + c p_s),   S_s' = sum of w (M S_s M' + M m_s c' + c m_s' M' + c c' p_s).
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+        Without a trace, with a constant step size below :func:`step_size_limit`.
+    sampling : {"trajectory", "iid"}
+
+    Returns
+    -------
+    Moments
+        With lists of one entry; its ``covariance`` is the stationary covariance.
+
+    Raises
+    ------
+    MathematicalError
+        Where the step size is too large for a stationary second moment.
+    SizeError
+        Where the equation has over 1200 unknowns.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import SETD
+    >>> stationary_moments(two_state(reward=1), SETD("1/10")).mean[0]
+    Matrix([[5]])
+    """
+    system = JumpSystem(problem, learner, sampling)
+    ops, groups = system.ops, system.groups
+    alpha = constant_step_size(ops, learner)
+    _, B, left = quotient_basis(ops, learner.two_timescale)
+    m = B.shape[1]
+    if groups * m * m > LARGEST:
+        raise SizeError(
+            f"the second moments have {groups * m * m} unknowns; at most {LARGEST} are solved for"
+        )
+    limit = step_size_limit(problem, learner, sampling=sampling)
+    if not ops.arithmetic.public(alpha) < limit:
+        raise MathematicalError(
+            f"the step size {ops.arithmetic.public(alpha)} of {learner.name} has no stationary second "
+            f"moment: the limit in mean square is {limit}"
+        )
+    arithmetic, size, chances = ops.arithmetic, system.size, system.start()
+    steps = []
+    for s, t, weight, c, G in system.outcomes:
+        drift = (left @ arithmetic.column([alpha * v for v in c])).entries()
+        slope = (left @ arithmetic.matrix(G, (size, size)) @ B).rows()
+        M = [
+            [alpha * g + (arithmetic.one if i == j else arithmetic.zero) for j, g in enumerate(row)]
+            for i, row in enumerate(slope)
+        ]
+        steps.append((s, t, weight, drift, M))
+    first = [(s, t, w, M, [c_i * chances[s] for c_i in c]) for s, t, w, c, M in steps]
+    means = _fixed_point(arithmetic, first, groups, m)
+    second = []
+    for s, t, w, c, M in steps:
+        mean = means[s * m : (s + 1) * m]
+        moved = [sum((a * b for a, b in zip(row, mean, strict=True)), arithmetic.zero) for row in M]
+        source = [
+            moved[i] * c[j] + c[i] * moved[j] + c[i] * c[j] * chances[s]
+            for i in range(m)
+            for j in range(m)
+        ]
+        kron = [
+            [M[i][a] * M[j][b] for a in range(m) for b in range(m)]
+            for i in range(m)
+            for j in range(m)
+        ]
+        second.append((s, t, w, kron, source))
+    spreads = _fixed_point(arithmetic, second, groups, m * m)
+    mean = [sum((means[g * m + i] for g in range(groups)), arithmetic.zero) for i in range(m)]
+    total = [
+        sum((spreads[g * m * m + k] for g in range(groups)), arithmetic.zero) for k in range(m * m)
+    ]
+    S = B @ arithmetic.matrix([total[i * m : (i + 1) * m] for i in range(m)], (m, m)) @ B.T
+    return system.moments([(B @ arithmetic.column(mean), S)])
+
+
+def _fixed_point(arithmetic: Any, steps: list[Any], groups: int, k: int) -> list[Any]:
+    """u with u_t = sum over steps s -> t of w (M u_s + source), k entries a group."""
+    size = groups * k
+    system = [
+        [arithmetic.one if i == j else arithmetic.zero for j in range(size)] for i in range(size)
+    ]
+    right = [arithmetic.zero] * size
+    for s, t, w, M, source in steps:
+        for i in range(k):
+            right[t * k + i] = right[t * k + i] + w * source[i]
+            row = system[t * k + i]
+            for j in range(k):
+                row[s * k + j] = row[s * k + j] - w * M[i][j]
+    matrix: Matrix = arithmetic.matrix(system, (size, size))
+    return matrix.solve(arithmetic.column(right), "the stationary moment equation").entries()

@@ -1,0 +1,123 @@
+"""What people see in a terminal: tables of claims and of analyses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from obliquetd.algebra import number_text
+
+__all__ = ["MOST_STATES", "out", "show_analysis", "show_claims"]
+
+out = Console()
+
+COLORS = {
+    "proved": "green",
+    "verified": "green",
+    "corrected": "yellow",
+    "refuted": "red",
+    "open": "cyan",
+}
+MOST_STATES = 24
+
+
+def show_claims(results: list[Any], evidence: bool, seconds: float) -> None:
+    """A table of claims with their verdicts, and a count of them."""
+    table = Table(show_lines=evidence, expand=evidence)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim", ratio=2)
+    table.add_column("evidence", ratio=3) if evidence else table.add_column("where")
+    for r in results:
+        color = COLORS[r.verdict]
+        title = f"[bold]{escape(r.id)}[/]\n{escape(r.claim.title)}\n[dim]{escape(r.claim.where)}[/]"
+        told = escape(r.evidence)
+        if r.outcome.correction:
+            told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
+        if evidence:
+            table.add_row(f"[{color}]{r.verdict}[/]", title, told)
+        else:
+            table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), escape(r.claim.where))
+    out.print(table)
+    count = Counter(r.verdict for r in results)
+    summary = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in COLORS.items() if count[v])
+    out.print(f"{len(results)} claims: {summary}, in {seconds:.1f} s")
+
+
+def show_analysis(found: Any, most: int) -> None:
+    """The chain, the states, the fixed points, the learners, and what does not exist."""
+    from obliquetd.analysis import formula_lines
+
+    problem = found.problem
+    out.print(f"[bold]{escape(repr(problem))}[/]")
+    classes = problem.chain.classes
+    closed = [c for c in classes if c.closed]
+    transient = problem.chain.transient
+    out.print(
+        f"behaviour chain: {len(closed)} recurrent class{'es' if len(closed) > 1 else ''} ("
+        + ", ".join(f"{len(c.states)} states, period {c.period}" for c in closed[:6])
+        + f"), {len(transient)} transient states"
+        + (f": {escape(', '.join(map(str, transient[:10])))}" if transient else "")
+        + (" ..." if len(transient) > 10 else "")
+    )
+    if problem.symbols:
+        for line in formula_lines(found):
+            out.print(escape(line), soft_wrap=True)
+    else:
+        _show_tables(found, most)
+    for note in _notes(found):
+        out.print(note)
+
+
+def _show_tables(found: Any, most: int) -> None:
+    from obliquetd.analysis import learner_cells, state_cells
+    from obliquetd.compare import LEGEND
+
+    states = len(found.problem.states)
+    _print_cells(state_cells(found, most))
+    if states > most:
+        out.print(f"... {states - most} more states (--all shows them, --json has them)")
+    _print_cells(found.comparison.cells(width=10, beside=False))
+    if any("criterion" in row.quantities for row in found.comparison):
+        out.print(f"[dim]{LEGEND}[/]")
+    cells = learner_cells(found)
+    if len(cells) > 1:
+        lam = number_text(found.learners[0].dynamics.lam)
+        out.print(
+            f"learners, from their rules (lambda = {lam}, mu = 1); |v - Pi v| in the Xi-norm; "
+            "--json has A and b"
+        )
+        _print_cells(cells)
+
+
+def _notes(found: Any) -> list[str]:
+    """What does not exist or is open, each reason once with the methods that it concerns."""
+    notes: dict[str, list[str]] = {}
+    failures = found.failures()
+    for row in found.comparison:
+        if row.undetermined:
+            names = ", ".join(map(str, row.undetermined[:10]))
+            more = " ..." if len(row.undetermined) > 10 else ""
+            why = f"the values of {len(row.undetermined)} unvisited states are open: {names}{more}"
+            notes.setdefault(why, []).append(row.name)
+        for what, why in row.problems.items():
+            if why not in failures:
+                notes.setdefault(why, []).append(f"{row.name} ({what})")
+    for learner in found.learners:
+        if learner.error is not None and str(learner.error) not in failures:
+            notes.setdefault(str(learner.error), []).append(f"{learner.name} (rule)")
+    for what, why in found.notes.items():
+        notes.setdefault(why, []).append(what)
+    return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]
+
+
+def _print_cells(cells: list[list[str]]) -> None:
+    table = Table()
+    for j, heading in enumerate(cells[0]):
+        table.add_column(escape(heading), justify="right" if j else "left")
+    for row in cells[1:]:
+        table.add_row(*map(escape, row))
+    out.print(table)
