@@ -18,7 +18,6 @@ used: :mod:`obliquetd.projection` has those, as the cross-check.
 
 from __future__ import annotations
 
-import itertools
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +26,6 @@ import numpy.typing as npt
 
 from obliquetd.algebra import (
     Arithmetic,
-    FieldArithmetic,
     FieldMatrix,
     FloatMatrix,
     Matrix,
@@ -35,7 +33,13 @@ from obliquetd.algebra import (
 )
 from obliquetd.dynamics.certificate import make_certificate
 from obliquetd.dynamics.quotient import quotient_basis
-from obliquetd.dynamics.rule import RuleOnNumbers, Sample, check_stationary, is_zero
+from obliquetd.dynamics.rule import (
+    RuleOnNumbers,
+    Sample,
+    check_stationary,
+    is_zero,
+    operators_for,
+)
 from obliquetd.dynamics.stability import (
     Stability,
     definiteness,
@@ -53,7 +57,6 @@ from obliquetd.errors import (
     SingularError,
 )
 from obliquetd.learners import SETD, Learner
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import solve_in_row_space
 
@@ -80,7 +83,7 @@ class MeanDynamics:
     ) -> None:
         self.problem, self.learner, self.sampling = problem, learner, sampling
         if arithmetic is None:
-            self._ops = _with_learners_symbols(problem, learner)
+            self._ops = operators_for(problem, learner)
         else:
             self._ops = problem._ops.over(arithmetic)
         self._rule = RuleOnNumbers(self._ops, learner)
@@ -341,19 +344,6 @@ class MeanDynamics:
 
     def __repr__(self) -> str:
         return f"MeanDynamics({self.learner.name}, {self.problem!r})"
-
-
-def _with_learners_symbols(problem: PolicyEvaluation, learner: Learner) -> Operators:
-    """The problem's operators, over a field that has the learner's symbols too."""
-    ops = problem._ops
-    extra = learner.symbols - set(problem.symbols)
-    if not extra:
-        return ops
-    if problem.arithmetic == "float":
-        raise KindError(
-            f"{learner.name} has the symbol {min(map(str, extra))} but the problem is in floats"
-        )
-    return ops.over(FieldArithmetic(itertools.chain(problem.symbols, extra)))
 
 
 def mean_dynamics(

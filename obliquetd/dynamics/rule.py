@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from obliquetd.algebra import Matrix, parse_number
+from obliquetd.algebra import FieldArithmetic, Matrix, parse_number
 from obliquetd.dynamics.scalars import signed_array, unsigned
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, KindError
 from obliquetd.learners import Learner
 from obliquetd.operators import Operators
+from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["RuleOnNumbers", "Sample", "check_stationary", "is_zero"]
+__all__ = ["RuleOnNumbers", "Sample", "check_stationary", "is_zero", "operators_for"]
 
 
 @dataclass(frozen=True)
@@ -104,3 +106,16 @@ def check_stationary(ops: Operators, learner: Learner) -> None:
             "behaviour chain's stationary distribution; the weights xi that were given are not "
             "stationary. Leave xi out, or use sampling='iid'"
         )
+
+
+def operators_for(problem: PolicyEvaluation, learner: Learner) -> Operators:
+    """The problem's operators, over a field that has the learner's symbols too."""
+    ops = problem._ops
+    extra = learner.symbols - set(problem.symbols)
+    if not extra:
+        return ops
+    if problem.arithmetic == "float":
+        raise KindError(
+            f"{learner.name} has the symbol {min(map(str, extra))} but the problem is in floats"
+        )
+    return ops.over(FieldArithmetic(itertools.chain(problem.symbols, extra)))
