@@ -66,11 +66,9 @@ def parse_expression(text: str) -> sp.Expr:
                 raise _bad(text, f"the character {token!r} has no meaning here")
             pieces.append("**" if token == "^" else token)
         else:
-            placeholder = f"v{len(leaves)}"
-            leaves[placeholder] = (
-                _decimal(token, text) if match.lastgroup == "number" else sp.Symbol(token)
-            )
-            pieces.append(f" {placeholder} ")
+            key = f"v{len(leaves)}"
+            leaves[key] = _decimal(token, text) if match.lastgroup == "number" else sp.Symbol(token)
+            pieces.append(f" {key} ")
     try:
         tree = ast.parse("".join(pieces).strip(), mode="eval")
         return _evaluate(tree.body, leaves, text)

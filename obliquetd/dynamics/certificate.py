@@ -35,6 +35,8 @@ def make_certificate(
     MathematicalError
         For a marginal verdict without the eigenvalue 0, which has no certificate here.
     """
+    if quotient.shape[0] == 0:
+        raise MathematicalError("there is nothing to certify: all features are zero")
     base: dict[str, Any] = {
         "A": _text(A),
         "kernel": _text(kernel.T),

@@ -18,7 +18,7 @@ from obliquetd.dynamics import (
     stability_region,
 )
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
-from obliquetd.errors import InputError, KindError, SignUndecidedError
+from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC
 
 R = sp.Rational
@@ -227,6 +227,13 @@ def test_a_false_claim_about_the_same_matrix_fails(problem, learner):
 )
 def test_what_is_no_certificate_proves_nothing(bad):
     assert check_certificate(bad) is False
+
+
+def test_there_is_nothing_to_certify_without_features():
+    mdp = MDP.from_transitions([(0, 0, 0, 1, 0)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), features=[[0]], discount="1/2")
+    with pytest.raises(MathematicalError, match="nothing to certify"):
+        mean_dynamics(problem, TD()).certificate()
 
 
 def test_certificates_need_rationals():
