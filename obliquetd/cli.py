@@ -6,6 +6,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -143,10 +144,7 @@ def analyze(
     problem = _load(model, discount, arithmetic)
     if set_:
         problem = problem.subs(dict(_assignment(text) for text in set_))
-    known = dict.fromkeys((*METHODS, *LEARNERS))
-    for name in learner or ():
-        if name not in known:
-            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(known)}")
+    _check_names(learner or (), dict.fromkeys((*METHODS, *LEARNERS)))
     methods = [name for name in learner or METHODS if name in METHODS]
     rules = {name: _learner(name, lam) for name in learner or LEARNERS if name in LEARNERS}
     with err.status("solving ..."):
@@ -215,14 +213,10 @@ def search(
 
     Example: [bold]obliquetd search setd --states 3 --features 2 --stable td[/]
     """
-    from obliquetd.formats import model_to_dict, save_model
+    from obliquetd.formats.model import model_to_dict, save_model, write_json
     from obliquetd.search import find_unstable
 
-    for name in (learner, *(stable or ())):
-        if name not in LEARNERS:
-            raise InputError(
-                f"no learner is called {name!r}; expected one of {', '.join(LEARNERS)}"
-            )
+    _check_names((learner, *(stable or ())), LEARNERS)
     found = find_unstable(
         LEARNERS[learner](), states, features, on_policy=on_policy, discount=discount, walks=walks,
         stable=[LEARNERS[name]() for name in stable or ()], seed=seed, checkpoint=checkpoint,
@@ -230,7 +224,7 @@ def search(
     if found.problem is not None and save is not None:
         save_model(found.problem, save)
     if found.certificate is not None and certificate is not None:
-        certificate.write_text(json.dumps(found.certificate, indent=1) + "\n", encoding="utf-8")
+        write_json(certificate, found.certificate)
     if as_json:
         model = None if found.problem is None else model_to_dict(found.problem)
         _print_json(
@@ -260,6 +254,12 @@ def search(
                     f"  state {s}: phi = ({', '.join(map(number_text, phi))}), target to {moves}"
                 )
             )
+
+
+def _check_names(names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(known)}")
 
 
 def _learner(name: str, lam: str) -> Learner:

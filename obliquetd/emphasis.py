@@ -56,22 +56,26 @@ def projection_weights(ops: Operators, signs: dict[int, int] | None = None) -> M
     SignUndecidedError
         Where a sign depends on a symbol and is not given.
     """
-    zero = ops.arithmetic.zero
-    out = []
-    for i, (up, down, size, weight) in enumerate(_ratios(ops)):
-        if not size or not weight:
-            out.append(zero)
-            continue
-        if not down:
-            raise UndefinedError(
-                f"omega is undefined in state {ops.labels[i]!r}: its expected Delta phi = phi - "
-                "gamma E[phi'] is zero, so every omega minimises ||omega Delta phi - phi||. Give "
-                "weights of your own with fixed_point(Omega=...)",
-                [ops.labels[i]],
-            )
-        sign = signs[i] if signs is not None and i in signs else ops.arithmetic.sign(up)
-        out.append(up / down if sign > 0 else zero)
-    return ops.arithmetic.column(out)
+    known = signs or {}
+    return ops.arithmetic.column(
+        [_weight(ops, i, ratio, known.get(i)) for i, ratio in enumerate(_ratios(ops))]
+    )
+
+
+def _weight(ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: int | None) -> Any:
+    """omega of state i, native; the sign of Lambda . phi is asked for where it is not given."""
+    up, down, size, weight = ratio
+    if not size or not weight:
+        return ops.arithmetic.zero
+    if not down:
+        raise UndefinedError(
+            f"omega is undefined in state {ops.labels[i]!r}: its expected Delta phi = phi - "
+            "gamma E[phi'] is zero, so every omega minimises ||omega Delta phi - phi||. Give "
+            "weights of your own with fixed_point(Omega=...)",
+            [ops.labels[i]],
+        )
+    positive = (ops.arithmetic.sign(up) if sign is None else sign) > 0
+    return up / down if positive else ops.arithmetic.zero
 
 
 def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
@@ -90,13 +94,11 @@ def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
 def symbolic_weights(ops: Operators) -> list[Any]:
     """omega(s) as public numbers, ``Max(0, ...)`` where the sign depends on a symbol."""
     out = []
-    for i, (up, down, size, weight) in enumerate(_ratios(ops)):
+    for i, ratio in enumerate(_ratios(ops)):
         try:
-            signs = {k: 0 for k in range(ops.n) if k != i}
-            value = projection_weights(ops, signs).entries()[i]
-            out.append(ops.arithmetic.public(value))
+            out.append(ops.arithmetic.public(_weight(ops, i, ratio, None)))
         except SignUndecidedError:
-            out.append(sp.Max(0, ops.arithmetic.public(up / down)) if size and weight else 0)
+            out.append(sp.Max(0, ops.arithmetic.public(_weight(ops, i, ratio, 1))))
     return out
 
 

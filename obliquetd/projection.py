@@ -204,7 +204,7 @@ class BestApproximation:
         self.ops = ops
 
     def fit(self, v: Matrix) -> Solution:
-        """The coefficients of Pi v."""
+        """The coefficients of Pi v, for one vector or for each column of a matrix."""
         return solve_in_row_space(
             self.ops, self.ops.C, self.ops.Xi_Phi.T @ v, "the least-squares problem"
         )
@@ -217,9 +217,4 @@ class BestApproximation:
     @cached_property
     def matrix(self) -> Matrix:
         """Pi itself, shape (n, n): idempotent, Xi-symmetric, with range in span(Phi)."""
-        return self.ops.Phi @ self.fit_columns(self.ops.arithmetic.identity(self.ops.n))
-
-    def fit_columns(self, V: Matrix) -> Matrix:
-        """The coefficients of Pi applied to each column."""
-        right: Any = self.ops.Xi_Phi.T @ V
-        return solve_in_row_space(self.ops, self.ops.C, right, "the least-squares problem").theta
+        return self.ops.Phi @ self.fit(self.ops.arithmetic.identity(self.ops.n)).theta

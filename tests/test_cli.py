@@ -285,6 +285,7 @@ def test_search_finds_saves_and_certifies(tmp_path):
         (("search", "td", "--states", 1), "states is 1"),
         (("search", "td", "--features", 4), "dependent"),
         (("search", "td", "--discount", "2"), "discount is 2"),
+        (("search", "td", "--certificate", tmp_path / "no" / "c.json"), "cannot write"),
     ):
         assert words in run(*bad, expect=2).stderr
 

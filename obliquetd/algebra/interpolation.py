@@ -11,12 +11,13 @@ over; A is singular everywhere as soon as more points than the degree bound vani
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import flint
 from sympy.polys.matrices import DomainMatrix
 
-__all__ = ["SingularEverywhereError", "solve_by_interpolation"]
+__all__ = ["SingularEverywhereError", "coefficients_through", "solve_by_interpolation"]
 
 
 class SingularEverywhereError(ArithmeticError):
@@ -106,14 +107,19 @@ def _samples(rows: list[list[Any]], n: int, m: int, bound: int) -> tuple[list[in
     return points, values
 
 
-def _interpolate(points: list[int], values: list[Any]) -> list[Any]:
-    """One integer polynomial for each column of values, by one Vandermonde solve."""
+def coefficients_through(points: Sequence[int], values: list[list[Any]]) -> Any:
+    """Coefficients, lowest first, of the polynomial through each column of values: one solve."""
     size = len(points)
     vandermonde = flint.fmpq_mat(
         size, size, [flint.fmpz(x) ** k for x in points for k in range(size)]
     )
     right = flint.fmpq_mat(size, len(values[0]), [v for row in values for v in row])
-    table = vandermonde.solve(right).tolist()
+    return vandermonde.solve(right).tolist()
+
+
+def _interpolate(points: list[int], values: list[Any]) -> list[Any]:
+    """One integer polynomial for each column of values."""
+    table = coefficients_through(points, values)
     return [flint.fmpz_poly([int(row[j].p) for row in table]) for j in range(len(values[0]))]
 
 

@@ -75,10 +75,6 @@ class Arithmetic(ABC):
         """A column vector of native scalars."""
         return self.matrix([[v] for v in values], (len(values), 1))
 
-    def zero_column(self, n: int) -> Matrix:
-        """The zero vector of length n."""
-        return self.column([self.zero] * n)
-
     @property
     @abstractmethod
     def zero(self) -> Any:

@@ -43,7 +43,7 @@ __all__ = [
 
 Kind = Literal["exact", "symbolic", "float"]
 QQ_TYPE = QQ.dtype
-ONE, ZERO = QQ(1), QQ(0)
+ZERO = QQ(0)
 
 LONGEST_FACTORED = 128
 """Bits of a rational up to which square factors are taken out of its root."""

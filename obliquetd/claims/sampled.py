@@ -50,6 +50,14 @@ def _deterministic() -> list[PolicyEvaluation]:
     ]
 
 
+def _off_policy(seed: int, transitions: str) -> list[PolicyEvaluation]:
+    """Random off-policy problems of two to four states, the target's transitions as named."""
+    return [
+        random_problem(n, d, seed=seed + n + d, deterministic=transitions == "deterministic")
+        for n, d in ((2, 1), (3, 1), (3, 2), (4, 2))
+    ]
+
+
 def _inconsistent(problem: PolicyEvaluation) -> Observed | None:
     """SETD's tabular fixed point against the value function."""
     dyn = mean_dynamics(problem, SETD())
@@ -126,11 +134,7 @@ def setd_expected_update(transitions: str = "stochastic") -> Outcome:
         formula = problem.Phi.T * problem.Xi * problem.Omega_S * problem.L_pi * problem.Phi
         return None if rule == formula else {"A of the rule": rule, "A of the formula": formula}
 
-    deterministic = transitions == "deterministic"
-    problems = [
-        random_problem(n, d, seed=20 + n + d, deterministic=deterministic)
-        for n, d in ((2, 1), (3, 1), (3, 2), (4, 2))
-    ]
+    problems = _off_policy(20, transitions)
     found = Counterexample.find(problems, violation)
     if found is None:
         return Outcome(
@@ -167,11 +171,7 @@ def setd_lambda_forward_view(transitions: str = "stochastic") -> Outcome:
             return None
         return None if forward == backward else {"forward": forward, "backward": backward}
 
-    deterministic = transitions == "deterministic"
-    problems = [
-        random_problem(n, d, seed=30 + n + d, deterministic=deterministic)
-        for n, d in ((2, 1), (3, 1), (3, 2), (4, 2))
-    ]
+    problems = _off_policy(30, transitions)
     found = Counterexample.find(problems, violation)
     if found is None:
         return Outcome(

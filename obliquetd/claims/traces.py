@@ -17,6 +17,7 @@ from obliquetd.claims.battery import (
 )
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
 from obliquetd.claims.words import Word, letter
+from obliquetd.learners.emphatic import omega as sampled_omega
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
@@ -45,7 +46,10 @@ class Samples:
             [p / m if m else zero for p, m in zip(ops.pi, ops.mu, strict=True)], dtype=object
         )
         self.omega = np.array(
-            [_omega(d, f, zero) for d, f in zip(self.delta_phi, self.phi, strict=True)],
+            [
+                sampled_omega(phi, s, t, g)
+                for s, t, g in zip(ops.state, ops.next_state, ops.row_discount, strict=True)
+            ],
             dtype=object,
         )
         xi = np.array(ops.xi.entries(), dtype=object)
@@ -65,11 +69,6 @@ class Samples:
         xi = np.array(ops.xi.entries(), dtype=object)
         total = (xi[ops.state] * ops.pi * ops.probability * scalars) @ self.phi
         return ops.arithmetic.column(list(total))
-
-
-def _omega(delta: Any, phi: Any, zero: Any) -> Any:
-    up, down = sum(delta * phi, zero), sum(delta * delta, zero)
-    return up / down if down and up > 0 else zero
 
 
 @claim(

@@ -86,11 +86,7 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
         )
     if not second_moment_is_finite(problem):
         return sp.ImmutableDenseMatrix([sp.oo] * ops.n)
-    two = (
-        ops.arithmetic.scalar(sp.Integer(2))
-        if ops.arithmetic.kind == "float"
-        else 2 * ops.arithmetic.one
-    )
+    two = ops.arithmetic.one + ops.arithmetic.one
     linear = ops._square(_weighted(ops, 1)).T @ ops.f
     source = ops.xi + linear.scaled(two)
     q = (ops.arithmetic.identity(ops.n) - _kernel(ops)).T.solve(source, "I - K'")

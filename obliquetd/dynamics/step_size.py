@@ -18,6 +18,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number, public_number
+from obliquetd.algebra.interpolation import coefficients_through
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.dynamics.quotient import quotient_basis
@@ -140,11 +141,8 @@ def _exact_limit(pencils: list[Pencil], m: int, groups: int) -> Any:
     degree = 2 * size
     points = range(degree + 1)
     identity = flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-    values = [(identity - _second_order(pencils, point, pairs, size)).det() for point in points]
-    vandermonde = flint.fmpq_mat(
-        degree + 1, degree + 1, [flint.fmpz(x) ** k for x in points for k in range(degree + 1)]
-    )
-    solved = vandermonde.solve(flint.fmpq_mat(degree + 1, 1, values)).entries()
+    values = [[(identity - _second_order(pencils, point, pairs, size)).det()] for point in points]
+    solved = [c for (c,) in coefficients_through(points, values)]
     polynomial = sp.Poly([public_number(parse_number(c)) for c in solved[::-1]], sp.Dummy("alpha"))
     positive = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots() if r > 0]
     return min(positive, key=lambda r: sp.N(r, 40)) if positive else sp.oo

@@ -247,7 +247,7 @@ def _measure(problem: PolicyEvaluation | None, d: int) -> Measure:
     root = np.sqrt(np.array(ops.xi.entries()))[:, None]
     v = dense(ops.v_pi)
     Lambda, r = dense(ops.Lambda), dense(ops.r_pi)
-    projector = root * (Phi @ dense(BestApproximation(ops).fit_columns(FLOAT.identity(ops.n))))
+    projector = root * (Phi @ dense(BestApproximation(ops).fit(FLOAT.identity(ops.n)).theta))
 
     def measure(record: Floats) -> tuple[Floats, Floats]:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -37,7 +37,14 @@ from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["load_model", "model_from_dict", "model_to_dict", "read_json", "save_model"]
+__all__ = [
+    "load_model",
+    "model_from_dict",
+    "model_to_dict",
+    "read_json",
+    "save_model",
+    "write_json",
+]
 
 FIELDS = frozenset(
     [
@@ -270,8 +277,21 @@ def _policy_rows(policy: Policy) -> list[list[Any]]:
 
 def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
     """Write a model file; exact numbers are written as text and come back exact."""
-    text = json.dumps(model_to_dict(problem), indent=1, allow_nan=False)
+    write_json(path, model_to_dict(problem))
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """Strict JSON, written beside the file and moved over it, so that it is whole or not there.
+
+    Raises
+    ------
+    InputError
+        Where the place cannot be written.
+    """
+    target = Path(path)
+    fresh = target.with_name(target.name + ".new")
     try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        fresh.replace(target)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None

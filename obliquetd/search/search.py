@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from obliquetd.checks import parse_discount
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.errors import InputError, ModelFileError, ObliqueTDError
-from obliquetd.formats.model import read_json
+from obliquetd.formats.model import read_json, write_json
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.search.families import FAMILIES, Family, Genome
@@ -250,13 +249,7 @@ def _resume(checkpoint: str | Path | None, settings: str) -> tuple[int, int]:
 def _save(checkpoint: str | Path | None, settings: str, walks: int, tried: int) -> None:
     if checkpoint is None:
         return
-    path = Path(checkpoint)
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_text(json.dumps({"search": settings, "walks": walks, "tried": tried}))
-        fresh.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    write_json(checkpoint, {"search": settings, "walks": walks, "tried": tried})
 
 
 def _bar(total: int) -> Any:
