@@ -7,18 +7,27 @@ takes; combine them with plain Python. :func:`feature_rows` reads what a user ga
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import parse_number
 from obliquetd.errors import FeatureError, LabelError
 from obliquetd.mdp import MDP
 
-__all__ = ["aggregation", "constant", "feature_rows", "fourier", "polynomial", "random", "tabular"]
+__all__ = [
+    "aggregation",
+    "constant",
+    "feature_rows",
+    "fourier",
+    "fourier_basis",
+    "polynomial",
+    "random",
+    "tabular",
+]
 
 Features = dict[Any, list[Any]]
 
@@ -93,15 +102,24 @@ def fourier(
     """
     last = max(1, len(mdp.states) - 1)
     point = coordinates or (lambda s: (mdp.index[s] / last,))
-    k = len(point(mdp.states[0]))
-    frequencies = list(itertools.product(range(order + 1), repeat=k))
-    return {
-        s: [
-            math.cos(math.pi * sum(c * x for c, x in zip(cs, point(s), strict=True)))
-            for cs in frequencies
-        ]
-        for s in mdp.states
-    }
+    values = fourier_basis(np.array([point(s) for s in mdp.states]), order)
+    return dict(zip(mdp.states, values.tolist(), strict=True))
+
+
+def fourier_basis(points: npt.NDArray[np.float64], order: int) -> npt.NDArray[np.float64]:
+    """cos(pi c . x) for each row x of ``points``, (m, k), and c in {0, ..., order}^k.
+
+    Returns
+    -------
+    array (m, (order + 1)^k)
+
+    Examples
+    --------
+    >>> fourier_basis(np.array([[0.0, 1.0]]), 1).tolist()
+    [[1.0, -1.0, 1.0, -1.0]]
+    """
+    frequencies = list(itertools.product(range(order + 1), repeat=points.shape[1]))
+    return np.asarray(np.cos(np.pi * (points @ np.array(frequencies, dtype=float).T)))
 
 
 def random(
