@@ -18,7 +18,7 @@ from obliquetd.dynamics import (
     step_size_limit,
 )
 from obliquetd.errors import ObliqueTDError
-from obliquetd.experiments import LoggedData, simulate
+from obliquetd.experiments import LoggedData, simulate, sweep
 from obliquetd.formats import load_model, save_model
 from obliquetd.learners import (
     ETD,
@@ -63,6 +63,7 @@ __all__ = [
     "simulate",
     "stability_region",
     "step_size_limit",
+    "sweep",
     "verify",
 ]
 

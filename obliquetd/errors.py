@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = [
+    "BackendError",
     "CoverageError",
     "DiscountError",
     "FeatureError",
@@ -28,6 +29,7 @@ __all__ = [
     "ObliqueTDError",
     "PrecisionWarning",
     "ProbabilityError",
+    "ResultsError",
     "SignUndecidedError",
     "SingularError",
     "SizeError",
@@ -107,6 +109,24 @@ class SizeError(InputError):
 
 class ModelFileError(InputError):
     """A model file that cannot be read; the message gives the path inside it."""
+
+
+class ResultsError(InputError):
+    """A results folder that cannot be used: unreadable, unwritable, or of another experiment.
+
+    Attributes
+    ----------
+    path : str
+        The file or folder.
+    """
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class BackendError(InputError):
+    """Workers that cannot be reached, or that keep dying; finished tasks are kept."""
 
 
 class MathematicalError(ObliqueTDError, ArithmeticError):

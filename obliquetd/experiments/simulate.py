@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import FLOAT, parse_number
 from obliquetd.errors import InputError
-from obliquetd.experiments.streams import Floats, LoggedData, Stream, TableStream, dense, floating
+from obliquetd.experiments.experiment import Experiment, Run, positive
+from obliquetd.experiments.streams import Floats, LoggedData
 from obliquetd.learners import Learner
-from obliquetd.learners.compiled import compiled_driver
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.projection import BestApproximation
 
 __all__ = ["Curve", "Simulation", "simulate"]
 
@@ -42,8 +40,8 @@ class Curve:
     diverged_at : tuple of int or None
         For each run the step at which it diverged.
     path : array (runs, records, d)
-        The weights at the recorded steps, infinite after a divergence; no runs in it
-        unless ``keep_path`` was asked for.
+        The weights at the recorded steps, infinite after a divergence; empty unless
+        ``keep_path`` was asked for.
     """
 
     learner: Learner
@@ -52,6 +50,19 @@ class Curve:
     theta: Floats
     diverged_at: tuple[int | None, ...]
     path: Floats
+
+    @classmethod
+    def gather(cls, learner: Learner, runs: Sequence[Run]) -> Curve:
+        """One curve out of many runs, in their order."""
+        rmse, rmspbe, theta, diverged, path = (list(part) for part in zip(*runs, strict=True))
+        return cls(
+            learner,
+            np.array(rmse),
+            np.array(rmspbe),
+            np.array(theta),
+            tuple(diverged),
+            np.array([p for p in path if p is not None]),
+        )
 
     @property
     def diverged(self) -> int:
@@ -165,38 +176,23 @@ def simulate(
     >>> found["TD"].diverged, found["ETD"].diverged
     (2, 0)
     """
-    for name, value in (("steps", steps), ("runs", runs), ("every", every)):
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise InputError(f"{name} is {value!r}; expected a positive integer")
+    positive("runs", runs)
     named = _named(learners)
-    source: Stream = stream if isinstance(stream, LoggedData) else _table(problem, stream, start)
-    d = source.outcomes.features.shape[1]
-    measure = _measure(problem, d)
-    first = _first_weights(theta0, d)
-    alphas = {
-        name: np.array([learner.step_size(t) for t in range(steps)])
-        if callable(learner.alpha)
-        else np.full(steps, learner.step_size(0))
+    experiment = Experiment.of(
+        problem, steps, seed, stream=stream, start=start, theta0=theta0, every=every
+    )
+    long = steps * runs * len(named) > LONG
+    results = _all(
+        lambda run: experiment.run(named, run, keep_path),
+        runs,
+        workers or os.cpu_count() or 1,
+        long,
+    )
+    curves = {
+        name: Curve.gather(learner, [result[name] for result in results])
         for name, learner in named.items()
     }
-    children = np.random.SeedSequence(seed).spawn(runs)
-
-    def one(run: int) -> dict[str, tuple[Any, ...]]:
-        drawn = source.draw(steps, np.random.default_rng(children[run]))
-        return {
-            name: _run(learner, source, drawn, alphas[name], first, every, measure)
-            for name, learner in named.items()
-        }
-
-    results = _all(one, runs, workers or os.cpu_count() or 1, steps * runs * len(named) > LONG)
-    curves = {}
-    for name, learner in named.items():
-        rmse, rmspbe, theta, diverged, record = zip(*(r[name] for r in results), strict=True)
-        path = np.array(record) if keep_path else np.empty((0, *record[0].shape))
-        curves[name] = Curve(
-            learner, np.array(rmse), np.array(rmspbe), np.array(theta), diverged, path
-        )
-    return Simulation(np.arange(steps // every + 1, dtype=np.int64) * every, curves)
+    return Simulation(experiment.recorded, curves)
 
 
 def _named(learners: Sequence[Learner] | Mapping[str, Learner]) -> dict[str, Learner]:
@@ -214,78 +210,6 @@ def _named(learners: Sequence[Learner] | Mapping[str, Learner]) -> dict[str, Lea
         if not isinstance(learner, Learner):
             raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
     return named
-
-
-def _table(
-    problem: PolicyEvaluation | None, stream: str, start: Mapping[Any, Any] | None
-) -> TableStream:
-    if problem is None:
-        raise InputError("without a problem, stream must be LoggedData")
-    return TableStream(problem, stream, start)
-
-
-def _first_weights(theta0: Any, d: int) -> Floats:
-    if theta0 is None:
-        return np.zeros(d)
-    first = np.array([FLOAT.scalar(parse_number(x, "theta0")) for x in list(theta0)])
-    if first.shape != (d,):
-        raise InputError(f"theta0 has {len(first)} entries; the features have {d}")
-    return first
-
-
-Measure = Callable[[Floats], tuple[Floats, Floats]]
-
-
-def _measure(problem: PolicyEvaluation | None, d: int) -> Measure:
-    """RMSE and RMSPBE of rows of weights."""
-    if problem is None:
-        return lambda _: (np.empty(0), np.empty(0))
-    ops = floating(problem)
-    Phi = dense(ops.Phi)
-    if Phi.shape[1] != d:
-        raise InputError(f"the log has {d} features, the problem {Phi.shape[1]}")
-    root = np.sqrt(np.array(ops.xi.entries()))[:, None]
-    v = dense(ops.v_pi)
-    Lambda, r = dense(ops.Lambda), dense(ops.r_pi)
-    projector = root * (Phi @ dense(BestApproximation(ops).fit(FLOAT.identity(ops.n)).theta))
-
-    def measure(record: Floats) -> tuple[Floats, Floats]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            error = root * (Phi @ record.T - v)
-            residual = projector @ (r - Lambda @ record.T)
-            return np.sqrt((error**2).sum(axis=0)), np.sqrt((residual**2).sum(axis=0))
-
-    return measure
-
-
-def _run(
-    learner: Learner, source: Stream, drawn: Any, alphas: Floats, first: Floats, every: int,
-    measure: Measure,
-) -> tuple[Floats, Floats, Floats, int | None, Floats]:  # fmt: skip
-    """One learner on one run's transitions."""
-    outcomes = source.outcomes
-    rows, twins, fresh = drawn
-    d = len(first)
-    theta, w, memory = first.copy(), np.zeros(d), np.zeros(d + 1)
-    record = np.full((len(rows) // every + 1, d), np.inf)
-    record[0] = first
-    lam, ratio = (float(FLOAT.scalar(parse_number(x))) for x in (learner.lam, learner.ratio))
-    ended = compiled_driver(learner.rule)(
-        learner.code, theta, w, memory, outcomes.features, outcomes.state, outcomes.next_state,
-        outcomes.reward, outcomes.discount, outcomes.rho, rows, twins, fresh, alphas, ratio, lam,
-        every, record,
-    )  # fmt: skip
-    kept = len(record) if ended < 0 else ended // every + 1
-    rmse, rmspbe = measure(record[:kept])
-    blank = np.full(len(record) - kept if rmse.size else 0, np.inf)
-    last = theta if ended < 0 else record[kept - 1]
-    return (
-        np.concatenate([rmse, blank]),
-        np.concatenate([rmspbe, blank]),
-        last,
-        None if ended < 0 else int(ended),
-        record,
-    )
 
 
 def _all(one: Callable[[int], Any], runs: int, workers: int, long: bool) -> list[Any]:

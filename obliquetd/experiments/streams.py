@@ -6,9 +6,10 @@ Generator a run, spawned from one seed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from obliquetd.mdp.imports import shown, start_distribution
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["LoggedData", "Outcomes", "Stream", "TableStream", "dense", "floating"]
+__all__ = ["Drawn", "LoggedData", "Outcomes", "Stream", "TableStream", "dense", "floating"]
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -45,16 +46,34 @@ class Outcomes:
     rho: Floats
 
 
-class Stream:
-    """A source of runs; abstract."""
+class Drawn(NamedTuple):
+    """One run's transitions.
+
+    ``rows`` (T,) of the outcomes, their ``twins`` for double sampling, and ``fresh``: where
+    traces start afresh.
+    """
 
     outcomes: Outcomes
+    rows: Indices
+    twins: Indices
+    fresh: npt.NDArray[np.bool_]
 
-    def draw(
-        self, steps: int, rng: np.random.Generator
-    ) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
-        """Rows of the outcomes, their twins for double sampling, and where traces start afresh."""
-        raise TypeError("Stream is abstract; use a TableStream or LoggedData")
+
+class Stream(ABC):
+    """A source of runs; abstract."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """The number of features."""
+
+    @abstractmethod
+    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
+        """One run; what it holds depends on the generator alone."""
+
+    @abstractmethod
+    def identity(self) -> bytes:
+        """Bytes that differ wherever the runs of two streams do."""
 
 
 def floating(problem: PolicyEvaluation) -> Operators:
@@ -101,7 +120,7 @@ class TableStream(Stream):
     ) -> None:
         if kind not in ("trajectory", "iid", "episodes"):
             raise InputError(f"stream is {kind!r}; expected 'trajectory', 'iid' or 'episodes'")
-        ops = self.ops = floating(problem)
+        ops = floating(problem)
         ends = problem.mdp.terminal
         if kind != "episodes" and ends:
             raise InputError(
@@ -111,7 +130,7 @@ class TableStream(Stream):
         if kind == "episodes" and start is None:
             raise InputError("stream='episodes' needs start=, a mapping of states to probabilities")
         self.kind = kind
-        self.start = self._start(problem, start)
+        self.start = self._start(problem, ops, start)
         chance = ops.mu * ops.probability
         self.offsets = np.searchsorted(ops.state, np.arange(ops.n + 1)).astype(np.int64)
         total = np.concatenate([[0.0], np.cumsum(chance)])
@@ -126,20 +145,29 @@ class TableStream(Stream):
             np.where(ops.mu > 0, ops.pi / mu, 0.0),
         )
 
-    def _start(self, problem: PolicyEvaluation, start: Mapping[Any, Any] | None) -> Floats:
+    @staticmethod
+    def _start(
+        problem: PolicyEvaluation, ops: Operators, start: Mapping[Any, Any] | None
+    ) -> Floats:
         if start is None:
-            weights: Floats = np.array(self.ops.xi.entries(), dtype=float)
+            weights: Floats = np.array(ops.xi.entries(), dtype=float)
             total: float = weights.sum()
             return weights / total
         known = start_distribution(start, problem.states, problem.mdp.terminal)
-        out = np.zeros(self.ops.n)
+        out = np.zeros(ops.n)
         for s, p in known.items():
             out[problem.mdp.index[s]] = FLOAT.scalar(p)
         return out
 
-    def draw(
-        self, steps: int, rng: np.random.Generator
-    ) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
+    @property
+    def width(self) -> int:
+        return int(self.outcomes.features.shape[1])
+
+    def identity(self) -> bytes:
+        arrays = (self.start, self.cumulative, *astuple(self.outcomes))
+        return self.kind.encode() + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+
+    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
         walk, _ = compiled_walk()
         starts = np.minimum(
             np.searchsorted(np.cumsum(self.start), rng.random(steps), side="right"),
@@ -154,7 +182,7 @@ class TableStream(Stream):
                 self.cumulative, self.offsets, self.outcomes.next_state, starts,
                 rng.random(steps), rows, fresh,
             )  # fmt: skip
-        return rows, self._rows_from(self.outcomes.state[rows], rng), fresh
+        return Drawn(self.outcomes, rows, self._rows_from(self.outcomes.state[rows], rng), fresh)
 
     def _rows_from(self, states: Indices, rng: np.random.Generator) -> Indices:
         """One outcome out of each given state."""
@@ -272,15 +300,19 @@ class LoggedData(Stream):
 
         return cls(vectors(before), vectors(next_), rewards, discounts, rho=rhos, first=firsts)
 
-    def draw(
-        self,
-        steps: int,
-        rng: np.random.Generator,
-    ) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
+    @property
+    def width(self) -> int:
+        return int(self.outcomes.features.shape[1])
+
+    def identity(self) -> bytes:
+        arrays = (self.first, *astuple(self.outcomes))
+        return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+
+    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
         if steps > len(self.first):
             raise InputError(f"{steps} steps asked of a log of {len(self.first)} transitions")
         rows = np.arange(steps, dtype=np.int64)
-        return rows, rows, self.first[:steps]
+        return Drawn(self.outcomes, rows, rows, self.first[:steps])
 
 
 def _table(values: Any, name: str) -> Floats:

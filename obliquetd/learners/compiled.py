@@ -89,7 +89,7 @@ def drive(
     return -1
 
 
-def _digest() -> str:
+def rules_digest() -> str:
     files = [Path(__file__)]
     files += [Path(str(importlib.import_module(m).__file__)) for m, _ in RULES.values()]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()[:12]
@@ -100,7 +100,7 @@ def _compiled(function: Any, suffix: str, inline: bool = False, **helpers: Any) 
 
     known = {"HUGE": HUGE, **{k: v for k, v in function.__globals__.items() if k.isupper()}}
     rebuilt = types.FunctionType(function.__code__, {**known, **helpers}, function.__name__)
-    rebuilt.__qualname__ = f"{function.__name__}_{suffix}_{_digest()}"
+    rebuilt.__qualname__ = f"{function.__name__}_{suffix}_{rules_digest()}"
     rebuilt.__module__ = function.__module__
     options = {"error_model": "numpy", "fastmath": SUMS, "nogil": True}
     if inline:  # a call would pass four array headers at every step

@@ -11,7 +11,7 @@ from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.errors import CoverageError, FeatureError, InputError, KindError, NumberError
 from obliquetd.experiments import LoggedData, simulate
-from obliquetd.experiments.streams import TableStream
+from obliquetd.experiments.streams import TableStream, floating
 from obliquetd.learners import (
     ETD,
     GTD2,
@@ -118,8 +118,8 @@ def test_transitions_are_drawn_with_their_frequencies():
     problem = random_problem(3, 1, seed=2)
     for kind in ("trajectory", "iid"):
         source = TableStream(problem, kind)
-        rows, twins, fresh = source.draw(200_000, np.random.default_rng(0))
-        ops = source.ops
+        _, rows, twins, fresh = source.draw(200_000, np.random.default_rng(0))
+        ops = floating(problem)
         xi = np.array(ops.xi.entries())
         expected = xi[ops.state] * ops.mu * ops.probability * len(rows)
         for drawn in (rows, twins):

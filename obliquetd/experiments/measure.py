@@ -1,0 +1,75 @@
+"""The errors of many weight vectors at once.
+
+With W = Xi^1/2 Phi = U S V' (the thin singular value decomposition, zero singular values left
+out), C^-1/2 = S^-1 V' on the row space of Phi, and
+
+    RMSE^2    = ||U' W theta - U' Xi^1/2 v||^2 + ||(I - U U') Xi^1/2 v||^2
+    RMSPBE^2  = (b - A theta)' C^+ (b - A theta) = ||S^-1 V' (b - A theta)||^2
+
+(the paper's Section V; A = Phi' Xi L_pi Phi and b = Phi' Xi r_pi, both under the target
+policy), so that an error costs rank(Phi) inner products of length d.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.experiments.streams import dense, floating
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["ErrorMeasure"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorMeasure:
+    """RMSE and RMSPBE of rows of weights: both are distances ||M theta - q|| plus a constant.
+
+    Attributes
+    ----------
+    maps : array (2, r, d)
+        M for the value error and for the projected Bellman error.
+    targets : array (2, r)
+        q of each.
+    floor : float
+        The squared value error that no weights remove.
+    """
+
+    maps: Floats
+    targets: Floats
+    floor: float
+
+    @classmethod
+    def of(cls, problem: PolicyEvaluation) -> ErrorMeasure:
+        """The errors of a problem, from its model."""
+        ops = floating(problem)
+        xi = np.array(ops.xi.entries())
+        Phi = dense(ops.Phi)
+        A, b = Phi.T @ (xi[:, None] * dense(ops.Lambda)), Phi.T @ (xi * dense(ops.r_pi)[:, 0])
+        return cls.from_arrays(Phi, xi, dense(ops.v_pi)[:, 0], A, b)
+
+    @classmethod
+    def from_arrays(cls, Phi: Floats, xi: Floats, v: Floats, A: Floats, b: Floats) -> ErrorMeasure:
+        """From features (m, d) of weighted states, their values, and A and b of TD."""
+        root = np.sqrt(xi)
+        W = root[:, None] * Phi
+        U, s, Vt = np.linalg.svd(W, full_matrices=False)
+        rank = int((s > s[0] * max(W.shape) * np.finfo(float).eps).sum())
+        U, half = U[:, :rank], Vt[:rank] / s[:rank, None]
+        best = U.T @ (root * v)
+        rest = root * v - U @ best
+        return cls(np.array([U.T @ W, half @ A]), np.array([best, half @ b]), float(rest @ rest))
+
+    def __call__(self, record: Floats) -> tuple[Floats, Floats]:
+        """RMSE and RMSPBE of each row of ``record``, (k, d)."""
+        squares = []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for M, q in zip(self.maps, self.targets, strict=True):
+                gap = record @ M.T
+                gap -= q
+                squares.append(np.einsum("kr,kr->k", gap, gap))
+            return np.sqrt(squares[0] + self.floor), np.sqrt(squares[1])
