@@ -12,7 +12,7 @@ or in floats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,7 @@ from obliquetd.errors import InputError, KindError
 from obliquetd.learners import Learner
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.projection import BestApproximation
 
 __all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
 
@@ -91,19 +92,32 @@ class JumpSystem:
         """Public moments of theta from means and second moments of x = (theta, w)."""
         ops = self.ops
         theta = range(ops.Phi.shape[1])
-        target = (ops.Xi_Phi.T @ ops.v_pi).T
-        constant = (ops.v_pi.T @ ops.v_pi.scale_rows(ops.xi)).item()
-        two = ops.arithmetic.one + ops.arithmetic.one
-        mean, second, error = [], [], []
+        Pi = BestApproximation(ops).matrix
+        value = self._square(ops.Phi, ops.v_pi)
+        bellman = self._square(Pi @ ops.Lambda, Pi @ ops.r_pi)
+        mean, second, mse, mspbe = [], [], [], []
         with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
             for first, square in pairs:
                 m, S = first.submatrix(theta, [0]), square.submatrix(theta, theta)
                 mean.append(m.public_vector())
                 second.append(S.public())
-                fitted = sum(ops.C.row_dots(S).entries(), ops.arithmetic.zero)
-                value = ops.arithmetic.public(fitted - two * (target @ m).item() + constant)
-                error.append(np.inf if value != value else value)
-        return Moments(mean, second, error)
+                mse.append(value(m, S))
+                mspbe.append(bellman(m, S))
+        return Moments(mean, second, mse, mspbe)
+
+    def _square(self, M: Matrix, u: Matrix) -> Callable[[Matrix, Matrix], Any]:
+        """E||M x - u||_Xi^2 = <M' Xi M, E x x'> - 2 u' Xi M E x + u' Xi u, from the two moments."""
+        ops = self.ops
+        Q, q = M.T @ M.scale_rows(ops.xi), (M.T @ u.scale_rows(ops.xi)).T
+        constant = (u.T @ u.scale_rows(ops.xi)).item()
+        two = ops.arithmetic.one + ops.arithmetic.one
+
+        def expected(m: Matrix, S: Matrix) -> Any:
+            inner = sum(Q.row_dots(S).entries(), ops.arithmetic.zero)
+            value = ops.arithmetic.public(inner - two * (q @ m).item() + constant)
+            return np.inf if value != value else value
+
+        return expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +132,14 @@ class Moments:
         E[theta_t theta_t'].
     expected_mse : list of number
         E||Phi theta_t - v_pi||_Xi^2.
+    expected_mspbe : list of number
+        E||Pi (T v - v)||_Xi^2 at v = Phi theta_t.
     """
 
     mean: list[Any]
     second: list[Any]
     expected_mse: list[Any]
+    expected_mspbe: list[Any]
 
     @cached_property
     def covariance(self) -> list[Any]:
