@@ -209,16 +209,16 @@ def test_stationary_moments_modulo_the_kernel_and_beyond_the_limit():
 
 @pytest.mark.parametrize("learner", [TD("1/20"), GTD2("1/20", 2)], ids=lambda x: x.name)
 def test_the_expected_projected_error_is_that_of_many_runs(learner):
-    """At step 0 the error of theta_0 itself; later the mean over 20,000 runs, within 5 errors."""
+    """At step 0 the error of theta_0 itself; later the mean over 6000 runs, within 5 errors."""
     problem = random_problem(3, 2, seed=4)
     start = [1, -2]
     found = exact_moments(problem, learner, 3, start)
     assert found.expected_mspbe[0] == problem.rmspbe(problem.Phi * sp.Matrix(start)) ** 2
-    runs = simulate(problem, [learner], 3, 20_000, seed=5, theta0=start)[learner.name]
+    runs = simulate(problem, [learner], 3, 6000, seed=5, theta0=start)[learner.name]
     for exact, sample in (
         (found.expected_mspbe, runs.rmspbe**2),
         (found.expected_mse, runs.rmse**2),
     ):
         error = sample.std(axis=0, ddof=1)[1:] / math.sqrt(len(sample))
         gap = sample.mean(axis=0)[1:] - np.array([float(x) for x in exact[1:]])
-        assert (np.abs(gap) < 5 * error).all()
+        assert (np.abs(gap) < 5 * error + 1e-9).all()  # GTD2 does not move in its first step
