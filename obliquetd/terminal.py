@@ -11,7 +11,7 @@ from rich.table import Table
 
 from obliquetd.algebra import number_text
 
-__all__ = ["MOST_STATES", "out", "show_analysis", "show_claims"]
+__all__ = ["MOST_STATES", "out", "show_analysis", "show_claims", "show_reproduction"]
 
 out = Console()
 
@@ -23,6 +23,7 @@ COLORS = {
     "open": "cyan",
 }
 MOST_STATES = 24
+VERDICTS = {"holds": "green", "does not hold": "red", "cannot be decided": "cyan"}
 
 
 def show_claims(results: list[Any], evidence: bool, seconds: float) -> None:
@@ -121,3 +122,56 @@ def _print_cells(cells: list[list[str]]) -> None:
     for row in cells[1:]:
         table.add_row(*map(escape, row))
     out.print(table)
+
+
+def show_reproduction(found: Any, folder: Any) -> None:
+    """The paper's sentences with what decides them, and the files that were written."""
+    table = Table(show_lines=True, expand=True)
+    table.add_column("the paper says", ratio=3)
+    table.add_column("measured, with 99 % confidence", ratio=5)
+    table.add_column("verdict", no_wrap=True)
+    for sentence in found.sentences:
+        lines = []
+        for part in sentence.parts:
+            inner = "; ".join(f"{escape(name)} = {i}" for name, i in part.found.items())
+            color = VERDICTS[part.verdict]
+            lines.append(
+                f"[{color}]{escape(part.quantity)}[/], {part.side} {part.bound:g}?  {escape(inner)}"
+            )
+        if sentence.remark:
+            lines.append(f"[dim]{escape(sentence.remark)}[/]")
+        color = VERDICTS[sentence.verdict]
+        table.add_row(
+            f"{escape(sentence.says)}\n[dim]{escape(sentence.where)}[/]",
+            "\n".join(lines),
+            f"[{color}]{sentence.verdict}[/]",
+        )
+    out.print(table)
+    if found.choices:
+        out.print(_choices_table(found.choices))
+    count = Counter(s.verdict for s in found.sentences)
+    told = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in VERDICTS.items() if count[v])
+    out.print(f"{len(found.sentences)} sentences: {told}")
+    pictures = [path.name for path in found.files if path.suffix == ".png"]
+    shown = f", among them {', '.join(pictures)}" if pictures else ""
+    out.print(f"{len(found.files)} files in {escape(str(folder))}{shown}", soft_wrap=True)
+
+
+def _choices_table(choices: list[Any]) -> Table:
+    """Step sizes of the paper beside the best found in its grid, and the rank of each learner."""
+    table = Table(title="RMSE of the whole run: the paper's step sizes, and the best of Table II")
+    for heading in ("case", "paper", "RMSE", "rank", "best of Table II", "RMSE", "rank"):
+        table.add_column(heading, justify="right" if heading in ("RMSE", "rank") else "left")
+    for c in choices:
+        table.add_row(
+            c.case, c.paper, f"{c.paper_rmse:.4g}", str(c.paper_rank), c.best, f"{c.best_rmse:.4g}",
+            str(c.best_rank),
+        )  # fmt: skip
+    same = {
+        case: all(c.paper_rank == c.best_rank for c in choices if c.case == case)
+        for case in dict.fromkeys(c.case for c in choices)
+    }
+    table.caption = "; ".join(
+        f"{case}: the ranking {'survives' if kept else 'changes'}" for case, kept in same.items()
+    )
+    return table

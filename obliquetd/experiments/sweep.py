@@ -222,8 +222,8 @@ def run(
         store = Store(out, {"experiment": experiment.identity(), "rules": rules_digest()})
     tasks = [
         Task(name, learner, first, min(first + block, runs))
+        for first in range(0, runs, block)  # a worker meets the same runs one after the other
         for name, learner in learners.items()
-        for first in range(0, runs, block)
     ]
     found: dict[int, dict[str, np.ndarray]] = {}
     for i, task in enumerate(tasks):

@@ -1,0 +1,81 @@
+"""What every sub-command shares: the application, output, and reading of arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from obliquetd.errors import InputError
+from obliquetd.learners import LEARNERS, Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = [
+    "JsonFlag",
+    "app",
+    "assignment",
+    "check_names",
+    "err",
+    "load",
+    "mean_learner",
+    "print_json",
+    "say_error",
+]
+
+app = typer.Typer(
+    help="The exact truth about temporal-difference policy evaluation.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+err = Console(stderr=True)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Strict JSON for machines.")]
+
+
+def print_json(data: Any) -> None:
+    """Strict JSON on standard output."""
+    typer.echo(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def say_error(text: str) -> None:
+    """One readable line on standard error."""
+    err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
+
+
+def check_names(names: Iterable[str], known: Collection[str]) -> None:
+    """InputError for a learner that does not exist."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(known)}")
+
+
+def mean_learner(name: str, lam: str) -> Learner:
+    """A learner for its mean dynamics: no step size, beta = alpha."""
+    traced = {} if name.startswith("rg") else {"lam": lam}
+    return LEARNERS[name](**traced)
+
+
+def load(model: str, discount: str | None, arithmetic: str | None) -> PolicyEvaluation:
+    """The problem of a model file, or of gym:NAME."""
+    from obliquetd.formats import load_model
+    from obliquetd.formats.gym import load_gym
+
+    given = {"discount": discount, "arithmetic": arithmetic}
+    chosen = {k: v for k, v in given.items() if v is not None}
+    if model.startswith("gym:"):
+        return load_gym(model.removeprefix("gym:"), **chosen)
+    return load_model(Path(model), **chosen)
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """NAME=VALUE in two."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"--set {text!r}; expected NAME=VALUE, as in gamma=9/10")
+    return name.strip(), value.strip()

@@ -1,0 +1,184 @@
+"""Learning curves and sensitivity to the step size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from obliquetd.errors import InputError
+from obliquetd.experiments import Curve, Simulation, Sweep
+from obliquetd.plotting.style import color_of, fresh_axes, mark_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["learning_curves", "sensitivity"]
+
+BAND = (10, 90)
+"""The band holds the runs between these percentiles."""
+
+POINTS = 400
+"""A curve is drawn through at most so many points."""
+
+ERRORS = {"rmse": "RMSE", "rmspbe": "RMSPBE"}
+
+
+def learning_curves(
+    found: Simulation,
+    error: str = "rmse",
+    ax: Axes | None = None,
+    *,
+    exact: Mapping[str, Any] | None = None,
+    window: tuple[int, int] | None = None,
+    runs: int | None = None,
+    log: bool | None = None,
+    legend: bool = True,
+) -> Axes:
+    """The mean error of each learner, a band with 80 % of its runs, and exact lines over them.
+
+    A curve ends in a cross where the first run diverged, and its label counts how many did.
+
+    Parameters
+    ----------
+    found : Simulation or Sweep
+    error : {"rmse", "rmspbe"}
+    ax : Axes, optional
+        New axes unless given.
+    exact : mapping of learner name to array, optional
+        The root of the exact expected square error at steps 0, 1, 2, ...: a thin dark line.
+    window : (first step, last step), optional
+    runs : int, optional
+        Draw the first so many runs; all unless given.
+    log : bool, optional
+        A logarithmic error axis; chosen by the range unless given.
+    legend : bool
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import obliquetd as otd
+    >>> found = otd.simulate(otd.domains.two_state(reward=1), [otd.SETD(0.01)], steps=500, runs=5)
+    >>> ax = learning_curves(found)
+    >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_legend_handles_labels()[1]
+    ('step', 'RMSE', ['SETD'])
+    """
+    if error not in ERRORS:
+        raise InputError(f"error is {error!r}; expected 'rmse' or 'rmspbe'")
+    first, last = window or (0, int(found.steps[-1]))
+    inside = np.flatnonzero((found.steps >= first) & (found.steps <= last))
+    if not inside.size:
+        raise InputError(f"no recorded step lies in the window {first} to {last}")
+    inside = inside[np.unique(np.linspace(0, inside.size - 1, POINTS).astype(int))]
+    ax = fresh_axes(ax)
+    seen: list[np.ndarray] = []
+    for place, (name, curve) in enumerate(found.curves.items()):
+        seen.append(_draw(ax, found.steps, inside, name, curve, error, runs, place))
+        if exact and name in exact:
+            _draw_exact(ax, np.asarray(exact[name], dtype=float), first, last, name)
+    low = min((s.min() for s in seen if s.size), default=1.0)
+    high = max((s.max() for s in seen if s.size), default=1.0)
+    if log if log is not None else low > 0 and high > 50 * low:
+        ax.set_yscale("log")
+    ax.set_xlim(first, last)
+    ax.set_xlabel("step")
+    ax.set_ylabel(ERRORS[error])
+    ax.grid(True, alpha=0.25, linewidth=0.6)
+    if legend:
+        ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def _draw(
+    ax: Axes, steps: np.ndarray, inside: np.ndarray, name: str, curve: Curve, error: str,
+    runs: int | None, place: int,
+) -> np.ndarray:  # fmt: skip
+    """One learner; returns the finite means that were drawn."""
+    values = getattr(curve, error)[:runs]
+    count = len(values)
+    lost = sum(t is not None for t in curve.diverged_at[:runs])
+    mean = values[:, inside].mean(axis=0)
+    good = np.isfinite(mean)
+    x, y = steps[inside][good], mean[good]
+    label = f"{name} ({lost} of {count} runs diverged)" if lost else name
+    color = color_of(name)
+    gap = max(1, len(x) // 8)
+    ax.plot(
+        x, y, color=color, label=label, linewidth=1.6, marker=mark_of(name), markersize=4,
+        markevery=(place * gap // 8 + gap // 4, gap) if len(x) > 8 else None,
+    )  # fmt: skip
+    if count > 1 and len(x):
+        low, high = np.percentile(values[:, inside][:, good], BAND, axis=0)
+        ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
+    if lost and len(x):
+        ax.plot(x[-1:], y[-1:], marker="X", markersize=9, color=color, linestyle="none")
+    return np.asarray(y)
+
+
+def _draw_exact(ax: Axes, values: np.ndarray, first: int, last: int, name: str) -> None:
+    x = np.arange(len(values))
+    keep = np.flatnonzero((x >= first) & (x <= last) & np.isfinite(values))
+    if not keep.size:
+        return
+    keep = keep[np.unique(np.linspace(0, keep.size - 1, POINTS).astype(int))]
+    ax.plot(x[keep], values[keep], color="white", linewidth=2.6, alpha=0.8, zorder=4)
+    ax.plot(
+        x[keep], values[keep], color=color_of(name), linewidth=1.4, linestyle=(0, (4, 2)), zorder=5,
+        label=f"{name}, exact",
+    )  # fmt: skip
+
+
+def sensitivity(
+    found: Sweep,
+    error: str = "rmse",
+    criterion: str = "whole",
+    ax: Axes | None = None,
+    *,
+    marked: Mapping[str, float] | None = None,
+) -> Axes:
+    """The error of each kind of learner against its step size, at the best of its other settings.
+
+    Parameters
+    ----------
+    found : Sweep
+    error, criterion
+        As in :meth:`obliquetd.experiments.Sweep.settings`.
+    ax : Axes, optional
+    marked : mapping of learner name to step size, optional
+        Shown as vertical lines, such as a paper's choice.
+
+    Returns
+    -------
+    Axes
+        Step sizes at which a run diverged are crosses on the upper edge.
+    """
+    ax = fresh_axes(ax)
+    kinds = dict.fromkeys(curve.learner.name for curve in found.curves.values())
+    for name in kinds:
+        settings = found.sensitivity(name, error, criterion)
+        alphas = np.array([s.learner.step_size(0) for s in settings])
+        values = np.array([s.value for s in settings])
+        spread = np.array([s.standard_error for s in settings])
+        good = np.isfinite(values)
+        color = color_of(name)
+        ax.errorbar(
+            alphas[good], values[good], yerr=2 * spread[good], color=color, marker=mark_of(name),
+            markersize=4, linewidth=1.4, capsize=2, label=name,
+        )  # fmt: skip
+        ax.plot(
+            alphas[~good], np.full((~good).sum(), 0.98), marker="X", color=color, linestyle="none",
+            transform=ax.get_xaxis_transform(), clip_on=False,
+        )  # fmt: skip
+        if marked and name in marked:
+            ax.axvline(marked[name], color=color, linestyle=":", linewidth=1)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("step size alpha")
+    ax.set_ylabel(f"{ERRORS[error]}, {'whole run' if criterion == 'whole' else 'last tenth'}")
+    ax.grid(True, alpha=0.25, linewidth=0.6)
+    ax.legend(frameon=False, fontsize="small")
+    return ax

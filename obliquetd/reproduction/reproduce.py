@@ -1,0 +1,271 @@
+"""Run the paper's experiments, draw its figures, and judge its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from obliquetd.errors import InputError
+from obliquetd.experiments import Sweep, run, save_columns
+from obliquetd.experiments.experiment import Experiment, positive
+from obliquetd.experiments.grid import TABLE_2, grid, label
+from obliquetd.learners import Learner
+from obliquetd.reproduction.evidence import late, whole
+from obliquetd.reproduction.figures import DRAWN_RUNS, case_figure, save_figure, sweep_figure
+from obliquetd.reproduction.studies import STUDIES, overall
+from obliquetd.reproduction.study import Case, Exact, Found, Sentence
+from obliquetd.reproduction.table1 import judge_stability, judge_table_1, table_1
+
+__all__ = ["NAMES", "Choice", "Reproduction", "reproduce"]
+
+NAMES = ("two-state", *STUDIES)
+"""What can be reproduced."""
+
+SWEEP_RUNS = 20
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One learner's step sizes in a case: the paper's, and the best of Table II found here.
+
+    ``rank`` counts learners from the lowest mean RMSE of the whole run, at the paper's settings
+    and at each learner's own best.
+    """
+
+    case: str
+    learner: str
+    paper: str
+    paper_rmse: float
+    paper_rank: int
+    best: str
+    best_rmse: float
+    best_rank: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """What :func:`reproduce` returns.
+
+    Attributes
+    ----------
+    found : mapping of case name to Sweep
+    sentences : list of Sentence
+    choices : list of Choice
+        With ``sweep`` only.
+    files : list of Path
+    """
+
+    found: Found
+    sentences: list[Sentence]
+    choices: list[Choice]
+    files: list[Path]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strict JSON data."""
+        return {
+            "sentences": [sentence.to_dict() for sentence in self.sentences],
+            "choices": [
+                {k: v if v == v and v != np.inf else None for k, v in vars(c).items()}
+                for c in self.choices
+            ],
+            "files": [str(path) for path in self.files],
+        }
+
+
+def reproduce(
+    names: Sequence[str],
+    out: str | Path,
+    *,
+    runs: int = 200,
+    seed: int = 0,
+    sweep: bool = False,
+    learners: Mapping[str, Learner] | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Reproduction:
+    """Reproduce experiments of the paper.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of :data:`NAMES`; all of them also judge the paper's summary.
+    out : path
+        Finished tasks, figures, tables; a second call goes on from what is there.
+    runs : int
+        At least 20, the number in a figure. Verdicts use all.
+    seed : int
+    sweep : bool
+        Try the step sizes of Table II as well.
+    learners : mapping of name to Learner, optional
+        In place of the paper's, in every case that has the name.
+    progress : callable of (what, done, total), optional
+    **options
+        ``workers``, ``backend``, ``scheduler`` of :func:`obliquetd.experiments.run`.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    InputError
+        A name that is not known, or too few runs.
+    """
+    unknown = [name for name in names if name not in NAMES]
+    if unknown or not names:
+        raise InputError(
+            f"nothing to reproduce is called {unknown[0] if unknown else ''!r}; expected "
+            f"{', '.join(NAMES)} or all"
+        )
+    positive("runs", runs)
+    if runs < DRAWN_RUNS:
+        raise InputError(f"runs is {runs}; expected at least {DRAWN_RUNS}, the runs in a figure")
+    folder = Path(out)
+    found: dict[str, Sweep] = {}
+    sentences: list[Sentence] = []
+    choices: list[Choice] = []
+    files: list[Path] = []
+    if "two-state" in names:
+        sentences += judge_table_1()
+        rows = [{key: str(value) for key, value in row.items()} for row in table_1()]
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        files += save_columns(columns, folder, "table-1", source="the two-state example")
+    for name, study in STUDIES.items():
+        if name not in names:
+            continue
+        here = {}
+        for case in study.cases:
+            chosen = {key: (learners or {}).get(key, own) for key, own in case.learners.items()}
+            case = replace(case, learners=chosen)
+            here[case.name] = _run_case(case, folder, files, runs, seed, progress, options)
+            if sweep and case.grid:
+                choices += _run_grid(case, here[case.name], folder, files, seed, progress, options)
+        found |= here
+        sentences += study.judge(here)
+    if set(names) == set(NAMES):
+        sentences += judge_stability() + overall(found)
+    files += _save_verdicts(sentences, folder, runs, seed)
+    if choices:
+        table = {key: [vars(c)[key] for c in choices] for key in vars(choices[0])}
+        files += save_columns(table, folder, "step-sizes", seed=seed, runs=SWEEP_RUNS)
+    return Reproduction(found, sentences, choices, files)
+
+
+def _run_case(
+    case: Case, folder: Path, files: list[Path], runs: int, seed: int, progress: Progress | None,
+    options: Mapping[str, Any],
+) -> Sweep:  # fmt: skip
+    experiment = case.build(seed, case.every)
+    found = run(
+        experiment, case.learners, runs, out=folder / "tasks" / case.name,
+        progress=_named(progress, case.name), **options,
+    )  # fmt: skip
+    if case.drawn:
+        exact = case.exact(case.learners) if case.exact else {}
+        files += save_figure(case_figure(case, found, exact, experiment), folder, case.name)
+        about = {"seed": seed, "runs": runs, "settings": _settings(case), "figure": case.figure}
+        files += save_columns(_curves(found, exact), folder, f"{case.name}-curves", **about)
+        files += save_columns(_runs(found), folder, f"{case.name}-runs", **about)
+    return found
+
+
+def _run_grid(
+    case: Case, own: Sweep, folder: Path, files: list[Path], seed: int, progress: Progress | None,
+    options: Mapping[str, Any],
+) -> list[Choice]:  # fmt: skip
+    """The step sizes of Table II, for the trace parameter of the case."""
+    coarse = case.build(seed, 1)
+    experiment: Experiment = replace(coarse, every=max(1, coarse.steps // 100))
+    settings = grid(case.grid, TABLE_2["alpha"], TABLE_2["mu"], [case.lam])
+    found = run(
+        experiment, {label(x): x for x in settings}, SWEEP_RUNS, block=SWEEP_RUNS,
+        out=folder / "tasks" / f"{case.name}-sweep",
+        progress=_named(progress, f"{case.name}, Table II"), **options,
+    )  # fmt: skip
+    files += save_figure(sweep_figure(case, found), folder, f"{case.name}-sweep")
+    judged = found.settings(None, "rmse", "whole")
+    columns: dict[str, list[Any]] = {
+        "setting": [s.name for s in judged],
+        "rmse": [s.value for s in judged],
+        "standard_error": [s.standard_error for s in judged],
+        "diverged": [s.diverged for s in judged],
+    }
+    files += save_columns(columns, folder, f"{case.name}-sweep", seed=seed, runs=SWEEP_RUNS)
+    paper = {name: float(curve.rmse.mean()) for name, curve in own.curves.items()}
+    best = {name: found.best(name, "rmse", "whole") for name in case.learners}
+    ranks = [
+        {name: 1 + sorted(values.values()).index(values[name]) for name in values}
+        for values in (paper, {name: s.value for name, s in best.items()})
+    ]
+    return [
+        Choice(
+            case.name, name, label(case.learners[name]), paper[name], ranks[0][name],
+            best[name].name, best[name].value, ranks[1][name],
+        )
+        for name in case.learners
+    ]  # fmt: skip
+
+
+def _named(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(what, done, total)
+
+
+def _settings(case: Case) -> dict[str, str]:
+    return {name: label(learner) for name, learner in case.learners.items()}
+
+
+def _curves(found: Sweep, exact: Exact) -> dict[str, list[Any]]:
+    """Tidy columns: for each learner and step, mean, spread and exact value of both errors."""
+    columns: dict[str, list[Any]] = {"learner": [], "step": []}
+    for name, curve in found.curves.items():
+        columns["learner"] += [name] * len(found.steps)
+        columns["step"] += found.steps.tolist()
+        for error in ("rmse", "rmspbe"):
+            values = getattr(curve, error)
+            with np.errstate(invalid="ignore", over="ignore"):
+                deviation = values.std(axis=0, ddof=1)
+            line = exact.get(name, {}).get(error)
+            columns.setdefault(f"{error}_mean", []).extend(values.mean(axis=0).tolist())
+            columns.setdefault(f"{error}_deviation", []).extend(deviation.tolist())
+            columns.setdefault(f"{error}_exact", []).extend(
+                [None] * len(found.steps) if line is None else line[found.steps].tolist()
+            )
+    return columns
+
+
+def _runs(found: Sweep) -> dict[str, list[Any]]:
+    """Tidy columns: for each learner and run, what verdicts are made of."""
+    columns: dict[str, list[Any]] = {"learner": [], "run": [], "diverged_at": []}
+    for name, curve in found.curves.items():
+        columns["learner"] += [name] * len(curve.rmse)
+        columns["run"] += list(range(len(curve.rmse)))
+        columns["diverged_at"] += list(curve.diverged_at)
+        for error in ("rmse", "rmspbe"):
+            for measure, function in (("whole", whole), ("late", late)):
+                values = function(curve, error, found.steps).tolist()
+                columns.setdefault(f"{error}_{measure}", []).extend(values)
+    return columns
+
+
+def _save_verdicts(sentences: Sequence[Sentence], folder: Path, runs: int, seed: int) -> list[Path]:
+    """One row for each comparison of each part of each sentence."""
+    keys = ("where", "says", "verdict", "quantity", "wanted", "compared", "value", "low", "high")
+    columns: dict[str, list[Any]] = {key: [] for key in keys}
+    for s in sentences:
+        parts: list[tuple[Any, ...]] = [
+            (p.quantity, f"{p.side} {p.bound:g}", name, i.value, i.low, i.high)
+            for p in s.parts
+            for name, i in p.found.items()
+        ] or [(s.remark, "", "", None, None, None)]
+        for part in parts:
+            for key, value in zip(keys, (s.where, s.says, s.verdict, *part), strict=True):
+                columns[key].append(value)
+    return save_columns(
+        columns, folder, "verdicts", seed=seed, runs=runs,
+        sentences=[sentence.to_dict() for sentence in sentences],
+    )  # fmt: skip
