@@ -301,3 +301,45 @@ def test_undiscounted_loops_are_bad_input_with_the_rest_shown(tmp_path):
 def test_help_has_examples():
     assert "Example" in run("verify", "--help").stdout
     assert "verify" in run("--help").stdout
+
+
+def test_reproduce_says_what_decides(tmp_path):
+    done = run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
+    assert "GTD2 has a low" in done.stdout
+    assert not done.stderr
+    assert "5 sentences" in done.stdout
+    assert (tmp_path / "baird.png").exists()
+    record = strict(run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--json").stdout)
+    assert len(record["sentences"]) == 5
+    assert record["sentences"][0]["parts"][0]["confidence"] == 0.99
+
+
+def test_reproduce_refuses_what_it_cannot_do(tmp_path):
+    (tmp_path / "file").write_text("")
+    for arguments, words in (
+        (["moon"], "two-state, boyan"),
+        (["two-state", "--out", tmp_path / "file" / "x"], "cannot write"),
+        (["baird", "--runs", -3], "runs is -3"),
+        (["baird", "--backend", "dask"], "scheduler"),
+    ):
+        done = run("reproduce", *arguments, expect=2)
+        assert words in done.stderr
+        assert done.stderr.count("error:") == 1
+
+
+def test_reproduce_keeps_what_is_finished_beside_a_corrupt_file(tmp_path):
+    run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
+    files = sorted((tmp_path / "tasks" / "baird" / "tasks").iterdir())
+    files[0].write_bytes(b"PK")
+    done = run("reproduce", "baird", "--runs", 20, "--out", tmp_path, expect=2)
+    assert files[0].name in done.stderr.replace("\n", "")
+    assert sorted((tmp_path / "tasks" / "baird" / "tasks").iterdir()) == files
+
+
+@pytest.mark.slow
+def test_reproduce_names_a_scheduler_that_does_not_answer(tmp_path):
+    done = run(
+        "reproduce", "baird", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9", "--out",
+        tmp_path, expect=2,
+    )  # fmt: skip
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr

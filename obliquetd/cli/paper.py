@@ -64,15 +64,19 @@ def table1(
 
     rows = table_1(discount)
     if as_json:
-        print_json([{key: str(value) for key, value in row.items()} for row in rows])
+        print_json([{key: None if x is None else str(x) for key, x in row.items()} for row in rows])
         return
     shown = Table(title=f"Table I, two-state MDP, discount {discount}")
     for heading in ("method", "printed", "criterion", "distance", "angle"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
     for row in rows:
-        numbers = (cell_text(row[key]) for key in ("criterion", "distance", "angle"))
+        values = (row[key] for key in ("criterion", "distance", "angle"))
+        numbers = ("-" if value is None else cell_text(value) for value in values)
         shown.add_row(f"{row['method']}  {row['convention']}", row["printed"], *numbers)
     out.print(shown)
+    for row in rows:
+        if row["remark"]:
+            out.print(f"{row['method']}: {escape(row['remark'])}")
     out.print(
         f"{LEGEND.rpartition(', worst')[0]}.\n"
         "The printed column is for discount 9/10. Details: obliquetd verify"
@@ -112,7 +116,7 @@ def reproduce(
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     )  # fmt: skip
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         bars: dict[str, int] = {}
 
         def progress(what: str, done: int, total: int) -> None:

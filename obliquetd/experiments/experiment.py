@@ -115,7 +115,7 @@ class Experiment:
             raise InputError(
                 f"the log has {source.width} features, the problem {measure.maps.shape[2]}"
             )
-        tag = "" if problem is None else _digest(floating(problem))
+        tag = "" if problem is None else _digest(floating(problem), isinstance(source, LoggedData))
         return cls(source, measure, _first_weights(theta0, source.width), steps, seed, every, tag)
 
     @property
@@ -129,7 +129,8 @@ class Experiment:
         """The k-th run, of every learner on the same transitions."""
         sizes = {name: _step_sizes(learner, self.steps) for name, learner in learners.items()}
         child = np.random.SeedSequence(self.seed, spawn_key=(k,))
-        drawn = self.stream.draw(self.steps, np.random.default_rng(child))
+        twins = any(learner.double_sampling for learner in learners.values())
+        drawn = self.stream.draw(self.steps, np.random.default_rng(child), twins)
         return {
             name: self._run(learner, drawn, sizes[name], keep_path)
             for name, learner in learners.items()
@@ -170,12 +171,12 @@ def positive(name: str, value: Any) -> None:
         raise InputError(f"{name} is {value!r}; expected a positive integer")
 
 
-def _digest(ops: Operators) -> str:
-    """A digest of the model, the policies and the features."""
-    arrays = (
-        ops.state, ops.next_state, ops.probability, ops.reward, ops.row_discount, ops.pi, ops.mu,
-        dense(ops.Phi),
-    )  # fmt: skip
+def _digest(ops: Operators, logged: bool) -> str:
+    """A digest of what the errors depend on: the model, unless the stream is drawn from it."""
+    arrays = [np.array(ops.xi.entries(), dtype=float)]
+    if logged:
+        arrays += [ops.state, ops.next_state, ops.probability, ops.reward, ops.row_discount]
+        arrays += [ops.pi, ops.mu, dense(ops.Phi)]
     parts = [np.ascontiguousarray(a, dtype=float).tobytes() for a in arrays]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 

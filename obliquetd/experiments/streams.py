@@ -68,8 +68,11 @@ class Stream(ABC):
         """The number of features."""
 
     @abstractmethod
-    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
-        """One run; what it holds depends on the generator alone."""
+    def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
+        """One run; what it holds depends on the generator alone.
+
+        Without ``twins``, each row stands for its own twin: for learners that use none.
+        """
 
     @abstractmethod
     def identity(self) -> bytes:
@@ -167,7 +170,7 @@ class TableStream(Stream):
         arrays = (self.start, self.cumulative, *astuple(self.outcomes))
         return self.kind.encode() + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
 
-    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
+    def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
         walk, _ = compiled_walk()
         starts = np.minimum(
             np.searchsorted(np.cumsum(self.start), rng.random(steps), side="right"),
@@ -182,7 +185,8 @@ class TableStream(Stream):
                 self.cumulative, self.offsets, self.outcomes.next_state, starts,
                 rng.random(steps), rows, fresh,
             )  # fmt: skip
-        return Drawn(self.outcomes, rows, self._rows_from(self.outcomes.state[rows], rng), fresh)
+        second = self._rows_from(self.outcomes.state[rows], rng) if twins else rows
+        return Drawn(self.outcomes, rows, second, fresh)
 
     def _rows_from(self, states: Indices, rng: np.random.Generator) -> Indices:
         """One outcome out of each given state."""
@@ -308,7 +312,7 @@ class LoggedData(Stream):
         arrays = (self.first, *astuple(self.outcomes))
         return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
 
-    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
+    def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
         if steps > len(self.first):
             raise InputError(f"{steps} steps asked of a log of {len(self.first)} transitions")
         rows = np.arange(steps, dtype=np.int64)

@@ -22,6 +22,9 @@ BAND = (10, 90)
 POINTS = 400
 """A curve is drawn through at most so many points."""
 
+ROOM = 1.5
+"""How far above its first value an error is drawn in a sensitivity plot."""
+
 ERRORS = {"rmse": "RMSE", "rmspbe": "RMSPBE"}
 
 
@@ -154,30 +157,35 @@ def sensitivity(
     Returns
     -------
     Axes
-        Step sizes at which a run diverged are crosses on the upper edge.
+        Crosses on the upper edge are step sizes at which a run diverged, or the error is more
+        than 1.5 times what it was before the first step. Bands are two standard errors.
     """
     ax = fresh_axes(ax)
-    kinds = dict.fromkeys(curve.learner.name for curve in found.curves.values())
-    for name in kinds:
+    first = [getattr(curve, error)[:, 0].mean() for curve in found.curves.values()]
+    cap = ROOM * max(first)
+    for name in dict.fromkeys(curve.learner.name for curve in found.curves.values()):
         settings = found.sensitivity(name, error, criterion)
         alphas = np.array([s.learner.step_size(0) for s in settings])
         values = np.array([s.value for s in settings])
-        spread = np.array([s.standard_error for s in settings])
-        good = np.isfinite(values)
-        color = color_of(name)
-        ax.errorbar(
-            alphas[good], values[good], yerr=2 * spread[good], color=color, marker=mark_of(name),
-            markersize=4, linewidth=1.4, capsize=2, label=name,
+        spread = 2 * np.array([s.standard_error for s in settings])
+        good = values <= cap
+        x, y, reach, color = alphas[good], values[good], spread[good], color_of(name)
+        ax.plot(x, y, color=color, marker=mark_of(name), markersize=4, linewidth=1.4, label=name)
+        ax.fill_between(
+            x, np.maximum(y - reach, y / 10), np.minimum(y + reach, cap), color=color, alpha=0.2,
+            linewidth=0,
         )  # fmt: skip
-        ax.plot(
-            alphas[~good], np.full((~good).sum(), 0.98), marker="X", color=color, linestyle="none",
-            transform=ax.get_xaxis_transform(), clip_on=False,
-        )  # fmt: skip
+        if not good.all():
+            ax.plot(
+                alphas[~good], np.full((~good).sum(), 0.98), marker="X", color=color,
+                linestyle="none", markersize=6, transform=ax.get_xaxis_transform(),
+            )  # fmt: skip
         if marked and name in marked:
-            ax.axvline(marked[name], color=color, linestyle=":", linewidth=1)
+            ax.axvline(marked[name], color=color, linestyle=":", linewidth=1.2)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_xlabel("step size alpha")
+    ax.set_ylim(top=cap * 1.3)
+    ax.set_xlabel("step size alpha (crosses: off the scale, or diverged)")
     ax.set_ylabel(f"{ERRORS[error]}, {'whole run' if criterion == 'whole' else 'last tenth'}")
     ax.grid(True, alpha=0.25, linewidth=0.6)
     ax.legend(frameon=False, fontsize="small")

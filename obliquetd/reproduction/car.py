@@ -37,8 +37,8 @@ class CarStream(Stream):
     def identity(self) -> bytes:
         return repr(self.car).encode()
 
-    def draw(self, steps: int, rng: np.random.Generator) -> Drawn:
-        return _log(self.car, steps, int(rng.integers(2**63))).draw(steps, rng)
+    def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
+        return _log(self.car, steps, int(rng.integers(2**63))).draw(steps, rng, twins)
 
 
 @lru_cache(maxsize=64)

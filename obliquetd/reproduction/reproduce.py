@@ -34,7 +34,7 @@ class Choice:
     """One learner's step sizes in a case: the paper's, and the best of Table II found here.
 
     ``rank`` counts learners from the lowest mean RMSE of the whole run, at the paper's settings
-    and at each learner's own best.
+    and at each learner's own best, over the same 20 runs and recorded steps.
     """
 
     case: str
@@ -196,7 +196,8 @@ def _run_grid(
         "diverged": [s.diverged for s in judged],
     }
     files += save_columns(columns, folder, f"{case.name}-sweep", seed=seed, runs=SWEEP_RUNS)
-    paper = {name: float(curve.rmse.mean()) for name, curve in own.curves.items()}
+    same = slice(None, SWEEP_RUNS), slice(None, None, experiment.every)  # the same runs and steps
+    paper = {name: float(curve.rmse[same].mean()) for name, curve in own.curves.items()}
     best = {name: found.best(name, "rmse", "whole") for name in case.learners}
     ranks = [
         {name: 1 + sorted(values.values()).index(values[name]) for name in values}

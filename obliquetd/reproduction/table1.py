@@ -14,6 +14,7 @@ from obliquetd.reproduction.study import Sentence
 
 __all__ = ["judge_stability", "judge_table_1", "table_1"]
 
+QUANTITIES = ("criterion", "distance", "angle")
 VERDICTS: dict[str, Verdict] = {
     "proved": "holds",
     "verified": "holds",
@@ -34,9 +35,9 @@ TABLE_SENTENCES = {
 
 
 def table_1(discount: Any = "9/10") -> list[dict[str, Any]]:
-    """The rows of Table I: method, convention, printed, criterion, distance and angle.
+    """The rows of Table I: method, convention, printed, criterion, distance, angle, remark.
 
-    ETD has two: by the definition of its matrix, and by the convention that reproduces the
+    What does not exist is None, with the reason as the remark. ETD has two rows: by the definition of its matrix, and by the convention that reproduces the
     printed numbers.
 
     Raises
@@ -52,16 +53,18 @@ def table_1(discount: Any = "9/10") -> list[dict[str, Any]]:
     problem = two_state(discount=discount)
     if problem.symbols:
         raise InputError("table1 needs a number for the discount, such as 9/10")
-    found = compare(problem, list(TABLE_1), quantities=["criterion", "distance", "angle"])
+    found = compare(problem, list(TABLE_1), quantities=QUANTITIES)
     by_print = problem.fixed_point(Omega=printed_convention(problem))
     rows = []
     for name, printed in TABLE_1.items():
         convention = "Xi^-1 diag(f), as defined" if name == "etd" else ""
         row = {"method": name, "convention": convention, "printed": " / ".join(printed)}
-        rows.append({**row, **found[name].quantities})
+        why = "; ".join(found[name].problems.values())
+        numbers = {key: found[name].quantities.get(key) for key in QUANTITIES}
+        rows.append({**row, **numbers, "remark": why})
         if name == "etd":
-            other = {key: getattr(by_print, key) for key in ("criterion", "distance", "angle")}
-            rows.append({**row, "convention": "diag(f), as printed", **other})
+            numbers = {key: getattr(by_print, key) for key in QUANTITIES}
+            rows.append({**row, "convention": "diag(f), as printed", **numbers, "remark": ""})
     return rows
 
 

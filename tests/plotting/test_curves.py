@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from obliquetd.domains import two_state
+from obliquetd.errors import InputError
+from obliquetd.experiments import grid, simulate, sweep
+from obliquetd.learners import SETD, TD
+from obliquetd.plotting import COLORS, learning_curves, sensitivity
+
+
+@pytest.fixture(scope="module")
+def found():
+    return simulate(two_state(reward=1), [TD(0.9), SETD(0.01)], 2000, runs=6, seed=0)
+
+
+def test_means_and_bands_are_drawn(found):
+    ax = learning_curves(found, window=(0, 100))
+    line = next(line for line in ax.get_lines() if line.get_label() == "SETD")
+    assert np.array_equal(line.get_ydata(), found["SETD"].rmse[:, :101].mean(axis=0))
+    assert ax.get_xlim() == (0, 100)
+    assert len(ax.collections) == 2
+
+
+def test_divergence_is_drawn_and_counted():
+    lost = simulate(two_state(reward=1), [TD(5.0), SETD(0.01)], 2000, runs=6, seed=0)
+    ax = learning_curves(lost)
+    labels = ax.get_legend_handles_labels()[1]
+    assert labels == ["TD (6 of 6 runs diverged)", "SETD"]
+    crosses = [line for line in ax.get_lines() if line.get_marker() == "X"]
+    assert len(crosses) == 1
+    first = min(t for t in lost["TD"].diverged_at)
+    assert crosses[0].get_xdata()[0] <= first
+    assert ax.get_yscale() == "log"
+
+
+def test_an_exact_line_and_given_axes(found):
+    ax = Figure().subplots()
+    line = np.linspace(10, 1, 2001)
+    assert learning_curves(found, "rmse", ax, exact={"SETD": line}, log=False) is ax
+    assert "SETD, exact" in ax.get_legend_handles_labels()[1]
+    assert ax.get_yscale() == "linear"
+
+
+def test_bad_requests(found):
+    with pytest.raises(InputError, match="'rmse' or 'rmspbe'"):
+        learning_curves(found, "mse")
+    with pytest.raises(InputError, match="window 3000 to 4000"):
+        learning_curves(found, window=(3000, 4000))
+
+
+def test_sensitivity_marks_what_is_off_the_scale():
+    found = sweep(two_state(reward=1), grid([TD, SETD], [0.001, 0.01, 9.0]), 1000, 4, workers=1)
+    ax = sensitivity(found, marked={"SETD": 0.01})
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    assert lines["SETD"].get_color() == COLORS["SETD"]
+    assert lines["SETD"].get_xdata().tolist() == [0.001, 0.01]
+    assert sum(line.get_marker() == "X" for line in ax.get_lines()) == 2
+    assert ax.get_xscale() == "log"
+
+
+def test_nothing_global_is_touched(found):
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    before = dict(matplotlib.rcParams)
+    learning_curves(found)
+    assert dict(matplotlib.rcParams) == before
+    assert not plt.get_fignums()
