@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from obliquetd.errors import BackendError, InputError
 
-__all__ = ["BACKENDS", "run_tasks"]
+__all__ = ["BACKENDS", "check_workers", "run_tasks"]
 
 BACKENDS = ("cores", "dask")
 """Processes on this machine, or the workers of a Dask cluster that is running."""
@@ -56,10 +56,7 @@ def run_tasks(
     >>> sorted(run_tasks(abs, [-3, 4], workers=1))
     [(0, 3), (1, 4)]
     """
-    if backend not in BACKENDS:
-        raise InputError(f"backend is {backend!r}; expected one of {', '.join(BACKENDS)}")
-    if (backend == "dask") != (scheduler is not None):
-        raise InputError("backend='dask' and scheduler=ADDRESS go together; give both or neither")
+    check_workers(workers, backend, scheduler)
     if backend == "dask":
         with _cluster(str(scheduler)):
             yield from _joblib(function, tasks, n_jobs=-1)
@@ -69,6 +66,18 @@ def run_tasks(
         yield from ((i, function(task)) for i, task in enumerate(tasks))
         return
     yield from _processes(function, tasks, count)
+
+
+def check_workers(
+    workers: int | None = None, backend: str = "cores", scheduler: str | None = None
+) -> None:
+    """InputError for workers that cannot be meant."""
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers is {workers!r}; expected a positive integer")
+    if backend not in BACKENDS:
+        raise InputError(f"backend is {backend!r}; expected one of {', '.join(BACKENDS)}")
+    if (backend == "dask") != (scheduler is not None):
+        raise InputError("backend='dask' and scheduler=ADDRESS go together; give both or neither")
 
 
 def _processes(

@@ -12,7 +12,7 @@ import numpy as np
 from obliquetd.errors import InputError
 from obliquetd.experiments.experiment import Experiment, Run, positive
 from obliquetd.experiments.grid import label
-from obliquetd.experiments.parallel import run_tasks
+from obliquetd.experiments.parallel import check_workers, run_tasks
 from obliquetd.experiments.simulate import Curve, Simulation
 from obliquetd.experiments.store import Store
 from obliquetd.experiments.streams import LoggedData
@@ -211,6 +211,7 @@ def run(
     """
     positive("runs", runs)
     positive("block", block)
+    check_workers(workers, backend, scheduler)
     if not learners:
         raise InputError("there is no learner to run")
     for learner in learners.values():

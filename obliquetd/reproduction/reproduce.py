@@ -13,6 +13,7 @@ from obliquetd.errors import InputError
 from obliquetd.experiments import Sweep, run, save_columns
 from obliquetd.experiments.experiment import Experiment, positive
 from obliquetd.experiments.grid import TABLE_2, grid, label
+from obliquetd.experiments.parallel import check_workers
 from obliquetd.learners import Learner
 from obliquetd.reproduction.evidence import late, whole
 from obliquetd.reproduction.figures import DRAWN_RUNS, case_figure, save_figure, sweep_figure
@@ -125,6 +126,7 @@ def reproduce(
     positive("runs", runs)
     if runs < DRAWN_RUNS:
         raise InputError(f"runs is {runs}; expected at least {DRAWN_RUNS}, the runs in a figure")
+    check_workers(**options)
     folder = Path(out)
     found: dict[str, Sweep] = {}
     sentences: list[Sentence] = []

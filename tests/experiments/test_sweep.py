@@ -64,6 +64,7 @@ def test_a_grid_holds_every_combination_once():
         (lambda: sweep(problem(), [TD(0.1)], 10, runs=0), InputError, "runs is 0"),
         (lambda: sweep(problem(), [TD(0.1)], -1), InputError, "steps is -1"),
         (lambda: sweep(problem(), [TD(0.1)], 10, seed=-1), InputError, "seed is -1"),
+        (lambda: sweep(problem(), [TD(0.1)], 10, workers=0), InputError, "workers is 0"),
         (lambda: sweep(problem(), [TD(0.1)], 10, backend="moon"), InputError, "cores, dask"),
         (lambda: sweep(problem(), [TD(0.1)], 10, backend="dask"), InputError, "scheduler"),
     ],

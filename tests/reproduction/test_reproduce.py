@@ -176,6 +176,8 @@ def test_table_1_is_the_claims(tmp_path):
         (["baird"], {"runs": 0}, "runs is 0"),
         (["baird"], {"seed": -1}, "seed is -1"),
         (["baird"], {"backend": "dask"}, "scheduler"),
+        (["two-state"], {"backend": "moon"}, "cores, dask"),
+        (["two-state"], {"workers": -2}, "workers is -2"),
     ],
 )
 def test_bad_input(tmp_path, names, options, words):
