@@ -1,28 +1,56 @@
 """The command as people and scripts run it: a process, its exit status, its two streams."""
 
+import contextlib
+import io
 import json
+import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
 from obliquetd import save_model
+from obliquetd.cli import main
 from obliquetd.domains import baird_star, two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import TD
 
 
 def run(*arguments, expect=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "obliquetd", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    """The command in this process, which spares the imports; its exit status and two streams."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(action="default"),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main([str(x) for x in arguments])
+    done = subprocess.CompletedProcess(
+        arguments, int(ended.value.code or 0), out.getvalue(), err.getvalue()
     )
     assert expect is None or done.returncode == expect, done.stderr + done.stdout
     assert "Traceback" not in done.stderr
     return done
+
+
+def process(*arguments, **options):
+    """The command as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "obliquetd", *map(str, arguments)],
+        capture_output=True, text=True, timeout=120, check=False, **options,
+    )  # fmt: skip
+
+
+def test_as_a_process(model):
+    done = process("analyze", model, "--json")
+    assert done.returncode == 0
+    assert done.stdout == run("analyze", model, "--json").stdout
+    missing = process("analyze", "missing.json")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr.startswith("error: cannot read missing.json")
+    assert missing.stderr.count("\n") == 1
 
 
 def strict(text):
@@ -343,3 +371,71 @@ def test_reproduce_names_a_scheduler_that_does_not_answer(tmp_path):
         tmp_path, expect=2,
     )  # fmt: skip
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
+
+
+def test_convert_and_back(model, tmp_path):
+    for suffix in (".npz", ".graphml", ".json"):
+        run("convert", model, tmp_path / f"other{suffix}")
+        again = run("convert", tmp_path / f"other{suffix}", tmp_path / "back.json")
+        assert "2 states" in again.stdout
+        assert (tmp_path / "back.json").read_text() == model.read_text()
+    run("convert", model, tmp_path / "walk.drn", "--chain", "target")
+    found = strict(run("analyze", tmp_path / "walk.drn", "--discount", "9/10", "--json").stdout)
+    own = strict(run("analyze", model, "--json").stdout)
+    assert [s["v_pi"] for s in found["by_state"]] == [s["v_pi"] for s in own["by_state"]]
+
+
+def test_convert_refuses(model, tmp_path):
+    for arguments, words in (
+        ([model, tmp_path / "m.xyz"], ".xyz"),
+        ([model, tmp_path / "m.json", "--expected-rewards"], "--expected-rewards"),
+        ([model, tmp_path / "m.drn", "--chain", "best"], "'best'"),
+        ([tmp_path / "none.drn", tmp_path / "m.json"], "none.drn"),
+    ):
+        assert words in run("convert", *arguments, expect=2).stderr
+
+
+def test_the_schema_is_printed():
+    assert strict(run("schema").stdout)["title"] == "obliquetd model"
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz", ".graphml", ".tra", ".drn", ".csv"])
+def test_broken_files_of_every_format_exit_with_two(suffix, tmp_path):
+    for name, content in (("empty", b""), ("text", b"hello {"), ("binary", b"\xff\xfe\x00")):
+        path = tmp_path / f"{name}{suffix}"
+        path.write_bytes(content)
+        done = run("analyze", path, expect=2)
+        assert done.stderr.startswith("error: ")
+        assert done.stderr.count("\n") == 1
+        assert name in done.stderr
+
+
+def test_a_traceback_only_with_debug(tmp_path):
+    done = process("analyze", tmp_path / "no.json", "--debug")
+    assert "Traceback" in done.stderr
+    assert "ModelFileError" in done.stderr
+
+
+def test_a_defect_is_one_line(monkeypatch, capsys):
+    from obliquetd import cli
+
+    monkeypatch.setattr(cli, "app", lambda **_: 1 / 0)
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["verify"])
+    assert caught.value.code == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+COMMANDS = ("verify", "table1", "reproduce", "analyze", "check", "search", "convert", "schema")
+
+
+def test_every_command_is_listed_and_has_an_example():
+    listed = run("--help").stdout
+    for command in COMMANDS:
+        assert command in listed
+        assert "Example" in run(command, "--help").stdout
+
+
+def test_shells_can_complete():
+    done = process(env={**os.environ, "_OBLIQUETD_COMPLETE": "source_bash"})
+    assert "complete -o default -F" in done.stdout

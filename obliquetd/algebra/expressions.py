@@ -23,6 +23,9 @@ _TOKEN = re.compile(
 )
 _OPERATORS = set("+-*/()^ \t\n")
 
+NOT_FINITE = {"nan", "inf", "infinity"}
+"""Names that other programs write for what is no number; they are no symbols."""
+
 # Guards: a model file must not be able to hang the reader.
 MAX_TEXT = 100_000
 MAX_DECIMAL_EXPONENT = 5_000
@@ -66,6 +69,8 @@ def parse_expression(text: str) -> sp.Expr:
                 raise _bad(text, f"the character {token!r} has no meaning here")
             pieces.append("**" if token == "^" else token)
         else:
+            if token.lower() in NOT_FINITE:
+                raise _bad(text, f"{token} is no finite number")
             key = f"v{len(leaves)}"
             leaves[key] = _decimal(token, text) if match.lastgroup == "number" else sp.Symbol(token)
             pieces.append(f" {key} ")

@@ -31,7 +31,10 @@ __all__ = ["analyze", "check", "search"]
 @app.command()
 def analyze(
     model: Annotated[
-        str, typer.Argument(help="A JSON model file, or gym:NAME[?option=value&...].")
+        str,
+        typer.Argument(
+            help="A model file (.json, .npz, .graphml, .tra, .drn, .csv), or gym:NAME[?option=value&...]."
+        ),
     ],
     discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
     arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,

@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT, FloatMatrix, Matrix, parse_number
 from obliquetd.errors import CoverageError, FeatureError, InputError, NumberError
+from obliquetd.formats import Log
 from obliquetd.learners.compiled import compiled_walk
+from obliquetd.mdp import Policy
 from obliquetd.mdp.imports import shown, start_distribution
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
@@ -303,6 +305,57 @@ class LoggedData(Stream):
             return [features[int(s)] for s in states]
 
         return cls(vectors(before), vectors(next_), rewards, discounts, rho=rhos, first=firsts)
+
+    @classmethod
+    def from_log(
+        cls,
+        log: Log,
+        features: Mapping[Hashable, Any],
+        *,
+        discount: Any,
+        target: Policy | None = None,
+        behavior: Policy | None = None,
+    ) -> LoggedData:
+        """A log of transitions, such as a CSV file holds, with a feature vector for each state.
+
+        Parameters
+        ----------
+        log : Log
+            From :func:`obliquetd.formats.read_log`.
+        features : mapping of state to vector
+        discount : number
+            Of a transition that does not end the episode.
+        target, behavior : Policy, optional
+            In place of the logged probabilities; without either, the log is on-policy.
+
+        Raises
+        ------
+        FeatureError
+            For a state without features.
+        """
+        for step in log.steps:
+            for state in (step.state,) if step.done else (step.state, step.next_state):
+                if state not in features:
+                    raise FeatureError(
+                        f"line {step.line}: there are no features for state {state!r}"
+                    )
+        chances = [
+            None if policy is None else [policy[s.state].get(s.action, 0) for s in log.steps]
+            for policy in (target, behavior)
+        ]
+        if target is None and behavior is None and log.steps[0].target is not None:
+            chances = [[s.target for s in log.steps], [s.behavior for s in log.steps]]
+        g = float(FLOAT.scalar(parse_number(discount, "discount")))
+        zero = [0.0] * len(list(features[log.steps[0].state]))
+        return cls(
+            [features[s.state] for s in log.steps],
+            [features.get(s.next_state, zero) for s in log.steps],
+            [float(s.reward) for s in log.steps],
+            [0.0 if s.done else g for s in log.steps],
+            target=chances[0],
+            behavior=chances[1],
+            first=[s.first for s in log.steps],
+        )
 
     @property
     def width(self) -> int:

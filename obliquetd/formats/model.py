@@ -30,8 +30,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from obliquetd.algebra import serial_number
-from obliquetd.errors import InputError, ModelFileError
+from obliquetd.algebra import parse_number, serial_number
+from obliquetd.errors import InputError, ModelFileError, NumberError
 from obliquetd.features import feature_rows
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
@@ -199,7 +199,16 @@ def _row(row: Any, where: str) -> tuple[Any, ...]:
         )
     if any(isinstance(x, dict) for x in row) or any(isinstance(x, list) for x in row[3:]):
         raise ModelFileError(f"{where} is {_brief(row)}; expected labels and numbers")
-    return (*map(label_from_json, row[:3]), *row[3:])
+    numbers = [_number(x, f"{where}[{k}], the {ROW[k]},") for k, x in enumerate(row[3:], 3)]
+    return (*map(label_from_json, row[:3]), *numbers)
+
+
+def _number(value: Any, where: str) -> Any:
+    """A parsed number, or an error with its path in the file."""
+    try:
+        return parse_number(value, where)
+    except NumberError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def _policy(given: Any, mdp: MDP, where: str) -> Policy:
@@ -215,11 +224,14 @@ def _policy(given: Any, mdp: MDP, where: str) -> Policy:
             s, a = label_from_json(entry[0]), label_from_json(entry[1])
             if a in rows.setdefault(s, {}):
                 raise ModelFileError(f"{where}[{i}] repeats state {s!r} and action {a!r}")
-            rows[s][a] = entry[2]
+            rows[s][a] = _number(entry[2], f"{where}[{i}][2], the probability,")
     elif isinstance(given, Mapping):
         for state, row in _restored(given, mdp.states).items():
             choice = row if isinstance(row, Mapping) else {label_from_json(row): 1}
-            rows[state] = _restored(choice, mdp.actions)
+            rows[state] = {
+                a: _number(p, f"{where}[{state!r}][{a!r}]")
+                for a, p in _restored(choice, mdp.actions).items()
+            }
     else:
         raise ModelFileError(f"{where} is {_brief(given)}; expected an object, a list or 'uniform'")
     return Policy(rows)
@@ -239,10 +251,17 @@ def _by_state(given: Any, mdp: MDP, where: str) -> Any:
     if given is None:
         return None
     if isinstance(given, Mapping):
-        return _restored(given, mdp.states)
+        return {s: _numbers(x, f"{where}[{s!r}]") for s, x in _restored(given, mdp.states).items()}
     if isinstance(given, list):
-        return given
+        return _numbers(given, where)
     raise ModelFileError(f"{where} is {_brief(given)}; expected an object or a list")
+
+
+def _numbers(given: Any, where: str) -> Any:
+    """Numbers in lists, checked where they stand."""
+    if isinstance(given, list):
+        return [_numbers(x, f"{where}[{i}]") for i, x in enumerate(given)]
+    return _number(given, where)
 
 
 def _brief(value: Any) -> str:

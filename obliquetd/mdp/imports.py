@@ -335,9 +335,17 @@ def restart_rows(
 # --- labels in JSON -------------------------------------------------------------------
 
 
-def label_from_json(label: Any) -> Any:
-    """JSON arrays stand for tuples."""
-    return tuple(label_from_json(x) for x in label) if isinstance(label, list) else label
+def label_from_json(label: Any, depth: int = 0) -> Any:
+    """JSON arrays stand for tuples.
+
+    Raises
+    ------
+    LabelError
+        For arrays in arrays in arrays, more than 20 deep.
+    """
+    if depth > 20:
+        raise LabelError("a label is nested more than 20 deep; use text, numbers or short tuples")
+    return tuple(label_from_json(x, depth + 1) for x in label) if isinstance(label, list) else label
 
 
 def check_json_labels(labels: Iterable[Any]) -> None:

@@ -1,5 +1,6 @@
 import json
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +9,8 @@ from obliquetd import MDP, Policy, PolicyEvaluation, load_model, save_model
 from obliquetd.domains import baird_star, two_state
 from obliquetd.errors import ModelFileError, ObliqueTDError
 from obliquetd.formats import model_from_dict, model_to_dict
+from obliquetd.formats.model import FIELDS
+from obliquetd.formats.schema import MODEL_SCHEMA
 from tests.strategies import problems
 
 BASE = {
@@ -94,7 +97,12 @@ def test_integer_and_tuple_labels_come_back_from_text_keys():
         ({"target": {"x": {"a": 1}}}, "'x'"),
         ({"features": 3}, "features is 3"),
         ({"features": {"s": [1]}}, "'t'"),
-        ({"features": [[1], [[2]]]}, "feature 0 of state 't'"),
+        ({"features": [[1], [["2", "x y"]]]}, r"features\[1\]\[0\]\[1\]"),
+        ({"features": {"s": [1], "t": ["nan"]}}, r"features\['t'\]\[0\]"),
+        ({"xi": {"s": 1, "t": None}}, r"xi\['t'\]"),
+        ({"target": {"s": {"a": "1"}, "t": {"a": "1/0"}}}, r"target\['t'\]\['a'\].*zero"),
+        ({"transitions": [["s", "a", "s", 1, True]]}, r"transitions\[0\]\[4\], the reward"),
+        ({"transitions": [["s", "a", "s", "x y", 0]]}, r"transitions\[0\]\[3\], the probability"),
         ({"discount": "1/0"}, "zero"),
         ({"discount": None}, "discount"),
         ({"discount": [1]}, "discount"),
@@ -152,3 +160,50 @@ def test_a_model_without_policies_is_uniform_and_tabular():
     assert problem.target == Policy.uniform(MDP.from_transitions(BASE["transitions"]))
     assert isinstance(problem, PolicyEvaluation)
     assert problem.Phi.shape == (2, 2)
+
+
+# The schema
+
+
+def valid(data):
+    return jsonschema.Draft202012Validator(MODEL_SCHEMA).is_valid(data)
+
+
+def test_the_schema_is_one_and_knows_every_field():
+    jsonschema.Draft202012Validator.check_schema(MODEL_SCHEMA)
+    assert set(MODEL_SCHEMA["properties"]) == set(FIELDS)
+
+
+@given(problems())
+def test_written_models_obey_the_schema(problem):
+    assert valid(json.loads(json.dumps(model_to_dict(problem))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"target": "uniform", "behavior": [["s", "a", "1/2"], ["s", "b", "1/2"], ["t", "a", 1]]},
+        {"target": {"s": "a", "t": "a"}, "features": [[1], ["1/2"]], "xi": [1, 1], "title": "x"},
+        {"states": ["s", "t"], "terminal": [], "arithmetic": "exact"},
+    ],
+)
+def test_documented_forms_obey_the_schema(change):
+    assert valid({**BASE, **change})
+    model_from_dict({**BASE, **change})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"transitions": None}, {"transitions": []}, {"transitions": [["s"]]}, {"oops": 1},
+        {"transitions": [["s", "a", "s", 1, 0, 1, 1]]}, {"transitions": [["s", "a", "s", 1, {}]]},
+        {"target": 3}, {"target": [["s", "a"]]}, {"features": 3}, {"discount": None},
+        {"states": "st"}, {"xi": "half"}, {"arithmetic": "fuzzy"},
+        {"transitions": [{"state": "s", "action": "a"}]},
+    ],
+)  # fmt: skip
+def test_what_the_schema_refuses_the_reader_refuses(change):
+    assert not valid({**BASE, **change})
+    with pytest.raises(ObliqueTDError):
+        model_from_dict({**BASE, **change})

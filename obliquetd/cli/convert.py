@@ -1,0 +1,69 @@
+"""Sub-commands about files: from one format to another, and the schema of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from obliquetd.cli.common import JsonFlag, app, load, print_json
+from obliquetd.errors import InputError
+from obliquetd.terminal import out
+
+__all__ = ["convert", "schema"]
+
+
+@app.command()
+def convert(
+    model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
+    target: Annotated[Path, typer.Argument(help=".json, .npz, .graphml, .tra or .drn.")],
+    chain: Annotated[
+        str | None, typer.Option(help="target or behavior: write the Markov chain of that policy.")
+    ] = None,
+    expected_rewards: Annotated[
+        bool, typer.Option("--expected-rewards", help="For .drn: one reward for each choice.")
+    ] = False,
+    discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
+    arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write a model in another format; exact numbers stay exact.
+
+    Examples: [bold]obliquetd convert model.json model.npz[/],
+    [bold]obliquetd convert gym:FrozenLake-v1 lake.drn --arithmetic exact --chain target --expected-rewards[/]
+    """
+    from obliquetd.formats import save_model
+    from obliquetd.formats.drn import write_drn
+    from obliquetd.formats.explicit import policy_chain
+    from obliquetd.mdp import Policy
+    from obliquetd.problem import PolicyEvaluation
+
+    problem = load(model, discount, arithmetic)
+    if chain is not None:
+        mdp = policy_chain(problem, chain)
+        problem = PolicyEvaluation(
+            mdp, target=Policy.uniform(mdp), discount=discount if discount is not None else 1
+        )
+    if expected_rewards:
+        if target.suffix.lower() != ".drn":
+            raise InputError("--expected-rewards is for .drn files; leave it out")
+        write_drn(problem.mdp, target, expected_rewards=True)
+    else:
+        save_model(problem, target)
+    if as_json:
+        print_json({"written": str(target), "model": repr(problem)})
+    else:
+        out.print(escape(f"{target}: {problem.mdp!r}"), soft_wrap=True)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of model files, for editors and other programs.
+
+    Example: [bold]obliquetd schema > model.schema.json[/]
+    """
+    from obliquetd.formats.schema import MODEL_SCHEMA
+
+    print_json(MODEL_SCHEMA)

@@ -1,0 +1,93 @@
+"""GraphML through networkx: the graph of an MDP, for graph editors and for other graph tools.
+
+Nodes are states, edges are outcomes with the attributes ``action``, ``probability``, ``reward``
+and ``discount`` (1 where it is missing). A graph written here carries the rest of the model, as JSON text, in the
+graph's attribute ``model``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import networkx as nx
+
+from obliquetd.errors import InputError, ModelFileError
+from obliquetd.formats.explicit import label_text, text_label
+from obliquetd.formats.model import model_from_dict, model_to_dict
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["read_graphml", "write_graphml"]
+
+
+def read_graphml(path: str | Path, **overrides: Any) -> PolicyEvaluation:
+    """The problem in a GraphML file; ``overrides`` as for :func:`obliquetd.load_model`.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is no GraphML, or an edge lacks an attribute.
+    """
+    file = Path(path)
+    try:
+        graph = nx.read_graphml(file, force_multigraph=True)
+    except OSError as error:
+        raise ModelFileError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError, AttributeError,
+            RecursionError) as error:  # fmt: skip
+        raise ModelFileError(f"{file} is no GraphML: {str(error)[:200]}") from None
+    if not graph.is_directed():
+        raise ModelFileError(f"{file} is an undirected graph; expected edgedefault='directed'")
+    names = {node: _name(node, data) for node, data in graph.nodes(data=True)}
+    rows = []
+    for s, t, key, data in graph.edges(keys=True, data=True):
+        for needed in ("probability", "reward"):
+            if needed not in data:
+                raise ModelFileError(f"{file}: the edge {s!r} -> {t!r} has no attribute {needed!r}")
+        numbers = [data["probability"], data["reward"], data.get("discount", 1)]
+        action = text_label(str(data.get("action", key)))
+        rows.append([names[s], action, names[t], *numbers])
+    model: dict[str, Any] = {"states": list(names.values())}
+    if "model" in graph.graph:
+        try:
+            model = dict(json.loads(graph.graph["model"]))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise ModelFileError(f"{file}: its attribute 'model' is broken ({error})") from None
+    return model_from_dict({**model, "transitions": [_json(row) for row in rows]}, **overrides)
+
+
+def _name(node: Any, data: dict[str, Any]) -> Any:
+    return text_label(str(data.get("state", node)))
+
+
+def _json(row: list[Any]) -> list[Any]:
+    """Tuples among the labels as lists, the way JSON has them."""
+    return [list(x) if isinstance(x, tuple) else x for x in row]
+
+
+def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
+    """Write the graph with the rest of the model; exact numbers are text and come back exact.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be written.
+    """
+    data = model_to_dict(problem)
+    graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
+    index = {json.dumps(s): f"s{i}" for i, s in enumerate(data["states"])}
+    for s, node in zip(data["states"], index.values(), strict=True):
+        graph.add_node(node, state=label_text(s), label=str(s))
+    for s, a, t, p, r, d in data.pop("transitions"):
+        graph.add_edge(
+            index[json.dumps(s)], index[json.dumps(t)], action=label_text(a), probability=p,
+            reward=r, discount=d, label=f"{a}: {p}",
+        )  # fmt: skip
+    graph.graph["model"] = json.dumps(data)
+    try:
+        nx.write_graphml(graph, Path(path))
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    return [Path(path)]
