@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT, parse_number
 from obliquetd.errors import InputError
+from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.measure import ErrorMeasure
 from obliquetd.experiments.streams import (
     Drawn,
     Floats,
-    LoggedData,
     Stream,
     TableStream,
     dense,

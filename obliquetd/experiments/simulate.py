@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from obliquetd.errors import InputError
 from obliquetd.experiments.experiment import Experiment, Run, positive
-from obliquetd.experiments.streams import Floats, LoggedData
+from obliquetd.experiments.logged import LoggedData
+from obliquetd.experiments.streams import Floats
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 

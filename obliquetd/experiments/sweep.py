@@ -12,10 +12,10 @@ import numpy as np
 from obliquetd.errors import InputError
 from obliquetd.experiments.experiment import Experiment, Run, positive
 from obliquetd.experiments.grid import label
+from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.parallel import check_workers, run_tasks
 from obliquetd.experiments.simulate import Curve, Simulation
 from obliquetd.experiments.store import Store
-from obliquetd.experiments.streams import LoggedData
 from obliquetd.learners import Learner
 from obliquetd.learners.compiled import rules_digest
 from obliquetd.problem import PolicyEvaluation
