@@ -1,0 +1,213 @@
+"""Pictures by their structure: every label there, every point where the mathematics puts it."""
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+from obliquetd import MDP
+from obliquetd.domains import (
+    baird_star,
+    boyan_chain,
+    random_mdp,
+    random_problem,
+    two_state,
+    w_to_2w,
+)
+from obliquetd.dynamics import mean_dynamics
+from obliquetd.errors import InputError, KindError, SignUndecidedError
+from obliquetd.experiments import simulate
+from obliquetd.learners import ETD, SETD, TD
+from obliquetd.plotting import (
+    COLORS,
+    eigenvalues,
+    mdp_graph,
+    projections,
+    stability_regions,
+    stability_regions_2d,
+    vector_field,
+)
+
+TWO = MDP.from_transitions(
+    [(1, "a", 1, "1/2", 0), (1, "b", 1, "1/3", 0), (1, "a", 2, "1/2", 0), (1, "b", 2, "2/3", 0),
+     (2, "a", 1, 1, 0), (2, "b", 2, 1, 0)]
+)  # fmt: skip
+
+
+def outcomes(ax):
+    return [t for t in ax.texts if t.get_gid() == "outcome"]
+
+
+def test_parallel_opposite_and_looping_edges_all_keep_their_labels():
+    """Case C27: two loops on one state, two parallel edges, one back, one loop on the other."""
+    ax = mdp_graph(TWO)
+    labels = outcomes(ax)
+    assert sorted(t.get_text() for t in labels) == [
+        "a: 1",
+        "a: 1/2",
+        "a: 1/2",
+        "b: 1",
+        "b: 1/3",
+        "b: 2/3",
+    ]
+    places = [t.get_position() for t in labels]
+    assert (
+        min(np.hypot(*np.subtract(p, q)) for i, p in enumerate(places) for q in places[:i]) > 0.15
+    )
+    assert sum(isinstance(p, FancyArrowPatch) for p in ax.patches) == 6
+
+
+def covered(ax):
+    """How many pairs of edge labels share more than a tenth of the smaller one."""
+    ax.figure.canvas.draw()
+    boxes = [t.get_window_extent() for t in outcomes(ax)]
+    count = 0
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            width = min(a.x1, b.x1) - max(a.x0, b.x0)
+            height = min(a.y1, b.y1) - max(a.y0, b.y0)
+            small = min(a.width * a.height, b.width * b.height)
+            count += width > 0 and height > 0 and width * height > 0.1 * small
+    return count
+
+
+@pytest.mark.parametrize(
+    ("model", "allowed"),
+    [(TWO, 0), (two_state(reward=1), 0), (boyan_chain(), 0), (random_problem(4, 2, seed=1), 2)],
+)
+def test_labels_do_not_cover_each_other(model, allowed):
+    assert covered(mdp_graph(model)) <= allowed
+
+
+def test_policies_rewards_and_ends_are_written():
+    ax = mdp_graph(two_state(reward=3))
+    texts = [t.get_text() for t in outcomes(ax)]
+    assert "right: 1, r = 3\nπ 1, μ 1/2" in texts
+    dashed = [p for p in ax.patches if isinstance(p, FancyArrowPatch) and p.get_linestyle() != "-"]
+    assert len(dashed) == 2
+    assert "not taken by the target" in [t.get_text() for t in ax.get_legend().get_texts()]
+    chain = mdp_graph(boyan_chain())
+    assert "go: 1, ends" in [t.get_text() for t in outcomes(chain)]
+    assert {t.get_text() for t in chain.texts if t.get_gid() == "state"} == set(map(str, range(14)))
+
+
+def test_terminal_and_single_states_and_large_ones():
+    ended = MDP.from_transitions([("s", "a", "end", 1, 0)])
+    assert len(outcomes(mdp_graph(ended))) == 1
+    assert len(outcomes(mdp_graph(MDP.from_transitions([(0, "a", 0, 1, 0)])))) == 1
+    assert not outcomes(mdp_graph(baird_star()))
+    assert len(outcomes(mdp_graph(baird_star(), labels=True))) == 49
+    with pytest.raises(InputError, match="31 states"):
+        mdp_graph(random_mdp(31, 1, 0))
+
+
+def markers(ax):
+    return {
+        line.get_label(): [d[0] for d in line.get_data()]
+        for line in ax.get_lines()
+        if len(line.get_xdata()) == 1
+    }
+
+
+def test_projections_are_where_they_should_be():
+    problem = two_state(reward=1, discount="1/2")
+    ax = projections(problem, ["best", "td", "etd"])
+    root = np.sqrt(np.array(problem.xi, dtype=float).ravel())
+    points = markers(ax)
+    for method, name in (("best", "orthogonal"), ("td", "TD"), ("etd", "ETD")):
+        v_hat = np.array(problem.fixed_point(method).v_hat, dtype=float).ravel()
+        assert np.allclose(points[name], root * v_hat)
+    v = np.array(points["v"])
+    assert np.allclose(v, root * np.array(problem.v_pi, dtype=float).ravel())
+    phi = root * np.array(problem.Phi, dtype=float).ravel()
+    assert abs((v - points["orthogonal"]) @ phi) < 1e-12  # perpendicular to the eye as well
+    for name in ("TD", "ETD"):
+        assert abs(np.cross([*points[name], 0], [*phi, 0])[2]) < 1e-12  # on the line
+
+
+def test_three_states_are_drawn_in_space():
+    ax = projections(random_problem(3, 2, seed=4))
+    assert ax.name == "3d"
+    assert {"v", "orthogonal", "TD", "SETD", "ETD"} <= set(ax.get_legend_handles_labels()[1])
+    given = Figure().add_subplot(projection="3d")
+    assert projections(random_problem(3, 1, seed=4), ax=given) is given
+    with pytest.raises(InputError, match="three-dimensional"):
+        projections(random_problem(3, 1, seed=4), ax=Figure().subplots())
+
+
+def test_a_method_without_a_fixed_point_is_named():
+    ax = projections(two_state(discount="5/6", reward=1), ["best", "td"])
+    assert "td" in ax.get_title()
+
+
+@pytest.mark.parametrize(
+    ("problem", "error", "words"),
+    [
+        (baird_star(), InputError, "7 states"),
+        (two_state("gamma"), KindError, "subs"),
+        (random_problem(2, 2, seed=0), InputError, "span everything"),
+    ],
+)
+def test_geometry_refuses(problem, error, words):
+    with pytest.raises(error, match=words):
+        projections(problem)
+
+
+def test_eigenvalues_and_their_half_plane():
+    problem = baird_star()
+    named = {L.name: mean_dynamics(problem, L) for L in (TD(), ETD(), SETD())}
+    ax = eigenvalues(named)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    for name, dyn in named.items():
+        assert np.allclose(lines[name].get_xdata(), dyn.spectrum().real)
+        assert lines[name].get_color() == COLORS[name]
+    assert ax.get_xlim()[0] < lines["TD"].get_xdata().min() < 0 < ax.get_xlim()[1]
+
+
+def test_the_field_points_to_the_fixed_point():
+    problem = random_problem(3, 2, seed=4)
+    dyn = mean_dynamics(problem, TD())
+    found = simulate(problem, [TD(0.02)], 50, 2, theta0=[3, -3], keep_path=True)["TD"]
+    ax = vector_field(dyn, starts=[(3, -3), (-2, 2)], alpha=0.05, steps=3000, runs=found)
+    fixed = np.array(dyn.fixed_point(), dtype=float).ravel()
+    star = next(line for line in ax.get_lines() if line.get_marker() == "*")
+    assert np.allclose(np.ravel(star.get_data()), fixed)
+    paths = [line for line in ax.get_lines() if len(line.get_xdata()) == 3001]
+    assert len(paths) == 2
+    for path in paths:
+        assert np.allclose([path.get_xdata()[-1], path.get_ydata()[-1]], fixed, atol=1e-2)
+    with pytest.raises(InputError, match="1 weights"):
+        vector_field(mean_dynamics(two_state(), TD()))
+
+
+def test_regions_have_exact_ends():
+    ax = stability_regions(two_state("gamma"), [TD(), TD(lam="1/2"), ETD(), SETD()], "gamma")
+    assert [t.get_text() for t in ax.texts] == ["[0, 5/6)", "[0, 10/11)", "[0, 1)", "[0, 1)"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["TD", "TD lam=1/2", "ETD", "SETD"]
+    widths = [bar.get_width() for bar in ax.patches]
+    assert np.allclose(widths, [5 / 6, 10 / 11, 1, 1])
+    opened = [line.get_markerfacecolor() for line in ax.get_lines() if line.get_xdata()[0] == 5 / 6]
+    assert opened == ["white"]
+
+
+def test_a_plane_of_two_symbols():
+    ax = stability_regions_2d(w_to_2w("gamma", "epsilon"), TD(), ("gamma", "epsilon"), resolution=8)
+    (image,) = ax.images
+    cells = np.array(image.get_array())
+    for i, row in enumerate(cells):
+        for j, cell in enumerate(row):
+            epsilon, gamma = (i + 0.5) / 8, (j + 0.5) / 8
+            assert bool(cell) == ((6 - 4 * epsilon) * gamma < 5)
+    with pytest.raises(SignUndecidedError):
+        stability_regions_2d(w_to_2w("gamma", "epsilon"), SETD(), ("gamma", "epsilon"))
+
+
+def test_given_axes_are_used_and_nothing_global_is_set():
+    before = dict(matplotlib.rcParams)
+    ax = Figure().subplots()
+    assert mdp_graph(TWO, ax) is ax
+    assert eigenvalues(mean_dynamics(two_state(), TD()), Figure().subplots()).figure
+    assert dict(matplotlib.rcParams) == before
+    assert not plt.get_fignums()
