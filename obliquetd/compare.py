@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from obliquetd.algebra import cell_text
+from obliquetd.display import HtmlTable, latex_label, latex_of
 from obliquetd.errors import MathematicalError
 from obliquetd.fixed_point import FixedPoint
 from obliquetd.problem import METHODS, PolicyEvaluation
@@ -61,7 +62,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(HtmlTable):
     """Rows of :func:`compare`; index it by method name.
 
     Attributes
@@ -89,6 +90,22 @@ class Comparison:
             found = row.quantities
             out += [[row.name, *(text(found[k]) if k in found else "-" for k in shown)]]
         return out
+
+    def _table(self) -> tuple[str, list[str], list[list[str]]]:
+        heading, *rows = self.cells()
+        return "", heading, rows
+
+    def to_latex(self) -> str:
+        r"""The table as a ``tabular`` with the rules of the package booktabs."""
+        shown = [key for key in COLUMNS if any(key in r.quantities for r in self.rows)]
+        lines = [r"\begin{tabular}{l" + "r" * len(shown) + "}", r"\toprule"]
+        lines.append(" & ".join(["method", *(COLUMNS[key] for key in shown)]) + r" \\")
+        lines.append(r"\midrule")
+        for row in self.rows:
+            found = row.quantities
+            cells = [f"${latex_of(found[key])}$" if key in found else "--" for key in shown]
+            lines.append(" & ".join([latex_label(row.name), *cells]) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
     def __str__(self) -> str:
         table = self.cells()

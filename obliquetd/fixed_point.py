@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
 from obliquetd import metrics
 from obliquetd.algebra import Matrix, SolveReport, number_text
+from obliquetd.display import Equations
 from obliquetd.errors import ObliqueTDError
 from obliquetd.operators import Operators
 from obliquetd.projection import Solution, project_obliquely, solve_projected
@@ -15,7 +16,7 @@ from obliquetd.projection import Solution, project_obliquely, solve_projected
 __all__ = ["FixedPoint"]
 
 
-class FixedPoint:
+class FixedPoint(Equations):
     """The solution of v = Pi_Phi^X T_pi v, made by ``problem.fixed_point(...)``.
 
     Vectors and matrices are public: sympy for exact and symbolic problems (vectors
@@ -122,6 +123,12 @@ class FixedPoint:
     def worst_case(self) -> Any:
         """sup over rewards of ||v_hat - v||_Xi / ||best - v||_Xi (Scherrer 2010)."""
         return metrics.spread_of_projection(self._ops, self._X)
+
+    def _equations(self) -> list[tuple[str, Callable[[], Any]]]:
+        return [
+            (r"\theta", lambda: self.theta), (r"\hat v", lambda: self.v_hat), ("X", lambda: self.X),
+            (r"\mathrm{RMSE}", lambda: self.rmse), (r"\mathrm{RMSPBE}", lambda: self.rmspbe),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import sympy as sp
@@ -16,6 +17,7 @@ from obliquetd.checks import (
     parse_discount,
     parse_weights,
 )
+from obliquetd.display import Equations
 from obliquetd.emphasis import BatchMinimizers, EmphasisCell
 from obliquetd.errors import (
     InputError,
@@ -35,7 +37,7 @@ METHODS = ("best", "td", "rg", "setd", "etd")
 """The names that :meth:`PolicyEvaluation.fixed_point` knows."""
 
 
-class PolicyEvaluation(PaperMatrices):
+class PolicyEvaluation(PaperMatrices, Equations):
     r"""The evaluation of a target policy from data of a behaviour policy.
 
     Parameters
@@ -311,6 +313,15 @@ class PolicyEvaluation(PaperMatrices):
         done: Iterable[str] = [k for k in ("v_pi", "xi", "X_star", "f") if k in vars(self._ops)]
         reports = {k: getattr(self._ops, k).report for k in done}
         return {k: r for k, r in reports.items() if r is not None}
+
+    def _equations(self) -> list[tuple[str, Callable[[], Any]]]:
+        letters = {
+            r"P_\pi": "P_pi", r"r_\pi": "r_pi", r"\xi": "xi", r"\Phi": "Phi", r"L_\pi": "L_pi",
+            r"v_\pi": "v_pi", "X^*": "X_star",
+        }  # fmt: skip
+        return [
+            (letter, functools.partial(getattr, self, name)) for letter, name in letters.items()
+        ]
 
     def __repr__(self) -> str:
         d = self._ops.n if self._ops.tabular else self._ops.Phi.shape[1]

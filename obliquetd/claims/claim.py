@@ -19,6 +19,7 @@ from enum import StrEnum
 from typing import Any
 
 from obliquetd.algebra import number_text, serial_number
+from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError
 from obliquetd.formats import model_from_dict, model_to_dict
 from obliquetd.problem import PolicyEvaluation
@@ -164,7 +165,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class ClaimResult:
+class ClaimResult(HtmlTable):
     """One line of :func:`verify`; ``failed`` where the check itself could not be completed."""
 
     claim: Claim
@@ -191,6 +192,13 @@ class ClaimResult:
     def evidence(self) -> str:
         """The sentences that decide."""
         return self.outcome.evidence
+
+    def _table(self) -> tuple[str, list[str], list[list[str]]]:
+        rows = [["claim", self.claim.title], ["where", self.claim.where], ["verdict", self.verdict]]
+        rows += [["evidence", self.evidence]]
+        if self.outcome.correction:
+            rows.append(["right is", self.outcome.correction])
+        return self.id, ["", ""], rows
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -31,6 +31,7 @@ from obliquetd.algebra import (
     Matrix,
     parse_number,
 )
+from obliquetd.display import Equations
 from obliquetd.dynamics.certificate import make_certificate
 from obliquetd.dynamics.quotient import quotient_basis
 from obliquetd.dynamics.rule import (
@@ -63,7 +64,7 @@ from obliquetd.projection import solve_in_row_space
 __all__ = ["MeanDynamics", "mean_dynamics"]
 
 
-class MeanDynamics:
+class MeanDynamics(Equations):
     """E[x_{t+1} - x_t] = alpha (b - A x_t), made by :func:`mean_dynamics`.
 
     For gradient learners x is (theta, w) and A is 2d by 2d.
@@ -341,6 +342,9 @@ class MeanDynamics:
     def _only_for_setd(self) -> None:
         if not isinstance(self.learner, SETD):
             raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")
+
+    def _equations(self) -> list[tuple[str, Any]]:
+        return [("A", lambda: self.A), ("b", lambda: self.b)]
 
     def __repr__(self) -> str:
         return f"MeanDynamics({self.learner.name}, {self.problem!r})"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError
 from obliquetd.experiments.experiment import Experiment, Run, positive
 from obliquetd.experiments.logged import LoggedData
@@ -85,7 +86,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation:
+class Simulation(HtmlTable):
     """What :func:`simulate` returns; index it by learner name.
 
     Attributes
@@ -105,6 +106,28 @@ class Simulation:
             raise InputError(
                 f"no curve is called {name!r}; there are {list(self.curves)}"
             ) from None
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [name, *(f"{x:.4g}" for e in ("rmse", "rmspbe") for x in curve.mean(e)[[0, -1]]),
+             str(curve.diverged)]
+            for name, curve in self.curves.items()
+            if curve.rmse.size
+        ]  # fmt: skip
+
+    def _table(self) -> tuple[str, list[str], list[list[str]]]:
+        runs = len(next(iter(self.curves.values())).theta)
+        heading = ["learner", "RMSE, first", "last", "RMSPBE, first", "last", "diverged"]
+        return f"{self.steps[-1]} steps, mean of {runs} runs", heading, self._rows()
+
+    def __str__(self) -> str:
+        caption, heading, rows = self._table()
+        widths = [max(map(len, column)) for column in zip(heading, *rows, strict=True)]
+        lines = [
+            "  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip()
+            for r in [heading, *rows]
+        ]
+        return "\n".join([caption, *lines])
 
     def to_dict(self) -> dict[str, Any]:
         """Strict JSON data: mean errors (null where infinite) and where runs diverged."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sympy as sp
 
 from obliquetd.algebra import Kind, number_text, public_number, serial_number
+from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ModelFileError
 from obliquetd.mdp import imports
 from obliquetd.mdp.policy import substitute
@@ -32,7 +33,7 @@ class Transition(NamedTuple):
     discount: Any
 
 
-class MDP:
+class MDP(HtmlTable):
     """A finite MDP: states, actions, and a table of outcomes.
 
     Build one with :meth:`from_transitions`, :meth:`from_arrays`, :meth:`from_graph`,
@@ -354,6 +355,10 @@ class MDP:
 
     def __hash__(self) -> int:
         return hash((self.states, self.actions))
+
+    def _table(self) -> tuple[str, Sequence[Any], Iterable[Sequence[Any]]]:
+        rows = ([str(x) for x in row[:3]] + list(row[3:]) for row in self.transitions)
+        return repr(self), Transition._fields, rows
 
     def __repr__(self) -> str:
         return (

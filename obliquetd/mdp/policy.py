@@ -18,6 +18,7 @@ from obliquetd.algebra import (
     parse_number,
     public_number,
 )
+from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
 from obliquetd.mdp.table import outcome_sum, sums_to_one
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Policy"]
 
 
-class Policy(Mapping[Any, Mapping[Any, Any]]):
+class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
     """A stationary policy pi(a | s).
 
     Parameters
@@ -202,6 +203,11 @@ class Policy(Mapping[Any, Mapping[Any, Any]]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def _table(self) -> tuple[str, list[str], list[list[Any]]]:
+        actions = list(dict.fromkeys(a for row in self.values() for a in row))
+        rows = [[str(s), *(row.get(a, 0) for a in actions)] for s, row in self.items()]
+        return "policy", ["state", *map(str, actions)], rows
 
     def __repr__(self) -> str:
         shown = ", ".join(

@@ -1,0 +1,152 @@
+"""How objects show themselves: LaTeX for papers and notebooks, HTML tables for notebooks.
+
+A class that mixes in :class:`Equations` names its quantities; one that mixes in
+:class:`HtmlTable` gives a heading and rows. A quantity that does not exist is left out of a
+display, never guessed.
+"""
+
+from __future__ import annotations
+
+import html
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from obliquetd.algebra import number_text, public_number
+from obliquetd.errors import ObliqueTDError, SizeError
+
+__all__ = ["Equations", "HtmlTable", "html_table", "latex_label", "latex_of"]
+
+LONGEST_NUMBER = 60
+"""Digits of a numerator or denominator that are still typeset in full."""
+MOST_ENTRIES = 225
+"""Entries of a matrix that still fit a page."""
+MOST_ROWS = 40
+"""Rows of a table in a notebook."""
+
+
+def latex_of(value: Any) -> str:
+    r"""A number, formula, vector or matrix as LaTeX.
+
+    Raises
+    ------
+    SizeError
+        For a matrix that fits no page.
+
+    Examples
+    --------
+    >>> latex_of(sp.Rational(9, 10)), latex_of(0.25)
+    ('\\frac{9}{10}', '0.25')
+    >>> latex_of(sp.Matrix([[1, sp.Symbol("gamma")]]))
+    '\\begin{bmatrix} 1 & \\gamma \\end{bmatrix}'
+    """
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    if isinstance(value, np.ndarray) and value.ndim:
+        rows = value.tolist() if value.ndim == 2 else [[x] for x in value.tolist()]
+    elif isinstance(value, sp.MatrixBase):
+        rows = value.tolist()
+    else:
+        return _number(value)
+    count = sum(map(len, rows))
+    if count > MOST_ENTRIES:
+        raise SizeError(
+            f"a matrix of {len(rows)} by {len(rows[0])} entries fits no page; take a part of it"
+        )
+    body = r" \\ ".join(" & ".join(map(_number, row)) for row in rows)
+    return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return _decimal(f"{float(value):.6g}")
+    number = value if isinstance(value, sp.Basic) else public_number(value)
+    if isinstance(number, sp.Rational):
+        limit = 10**LONGEST_NUMBER
+        if abs(number.p) >= limit or number.q >= limit:
+            return r"\approx " + _decimal(number_text(number).lstrip("~").split(" ")[0])
+    return str(sp.latex(number))
+
+
+def _decimal(text: str) -> str:
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def latex_label(text: str) -> str:
+    r"""Text of any kind inside LaTeX text.
+
+    Examples
+    --------
+    >>> latex_label("a_b & 50%")
+    'a\\_b \\& 50\\%'
+    """
+    special = {
+        "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}", **{c: f"\\{c}" for c in "&%$#_"},
+    }  # fmt: skip
+    return "".join(special.get(c, c) for c in text)
+
+
+class Equations(ABC):
+    """Something that is a few quantities with letters; abstract."""
+
+    @abstractmethod
+    def _equations(self) -> Iterable[tuple[str, Callable[[], Any]]]:
+        """Letters in LaTeX, and how to obtain what they stand for."""
+
+    def to_latex(self) -> str:
+        r"""The quantities as an ``aligned`` block, to be pasted between ``\[`` and ``\]``.
+
+        One that does not exist, or fits no page, is a comment line that says why.
+        """
+        lines, remarks = [], []
+        for letter, obtain in self._equations():
+            try:
+                lines.append(f"{letter} &= {latex_of(obtain())}")
+            except ObliqueTDError as error:
+                remarks.append(f"% {letter}: {error}")
+        body = " \\\\\n".join(lines)
+        block = f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}" if lines else ""
+        return "\n".join([*remarks, block] if block else remarks)
+
+    def _repr_latex_(self) -> str | None:
+        text = "\n".join(x for x in self.to_latex().split("\n") if not x.startswith("%"))
+        return f"$$\n{text}\n$$" if text else None
+
+
+class HtmlTable(ABC):
+    """Something that is a table; abstract."""
+
+    @abstractmethod
+    def _table(self) -> tuple[str, Sequence[Any], Iterable[Sequence[Any]]]:
+        """A caption, a heading, and rows of text or numbers."""
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
+def html_table(caption: str, heading: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
+    """An accessible HTML table; everything is escaped, long tables say how much is left out.
+
+    Examples
+    --------
+    >>> print(html_table("two", ["a", "b"], [[1, "<x>"]]))
+    <table><caption>two</caption><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead><tbody><tr><td>1</td><td>&lt;x&gt;</td></tr></tbody></table>
+    """
+
+    def cell(value: Any) -> str:
+        return html.escape(value if isinstance(value, str) else number_text(value))
+
+    listed = list(rows)
+    head = "".join(f'<th scope="col">{cell(str(x))}</th>' for x in heading)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{cell(x)}</td>" for x in row) + "</tr>" for row in listed[:MOST_ROWS]
+    )
+    if len(listed) > MOST_ROWS:
+        body += f'<tr><td colspan="{len(heading)}">... {len(listed) - MOST_ROWS} more</td></tr>'
+    told = f"<caption>{cell(caption)}</caption>" if caption else ""
+    return f"<table>{told}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
