@@ -426,7 +426,17 @@ def test_a_defect_is_one_line(monkeypatch, capsys):
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-COMMANDS = ("verify", "table1", "reproduce", "analyze", "check", "search", "convert", "schema")
+COMMANDS = (
+    "verify",
+    "table1",
+    "reproduce",
+    "analyze",
+    "check",
+    "search",
+    "convert",
+    "report",
+    "schema",
+)
 
 
 def test_every_command_is_listed_and_has_an_example():

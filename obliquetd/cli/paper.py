@@ -27,10 +27,14 @@ def verify(
     evidence: Annotated[
         bool, typer.Option("--evidence/--brief", help="With or without the evidence.")
     ] = True,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with all formulas and evidence.")
+    ] = None,
 ) -> None:
     """Check every claim of the paper.
 
-    Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/]
+    Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/],
+    [bold]obliquetd verify --html claims.html[/]
     """
     from obliquetd.claims import verify as check_claims
 
@@ -39,6 +43,11 @@ def verify(
         results = check_claims(
             ids or None, progress=lambda c: status.update(f"checking {escape(c.id)} ...")
         )
+    if html is not None:
+        from obliquetd.report import claims_page, write_page
+
+        write_page(claims_page(results), html)
+        err.print(f"written: {escape(str(html))}", soft_wrap=True)
     if as_json:
         print_json([r.to_dict() for r in results])
     else:

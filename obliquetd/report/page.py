@@ -1,0 +1,55 @@
+"""Pages: one HTML file each, with no script and nothing to load from elsewhere."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from obliquetd.claims import ClaimResult
+from obliquetd.errors import InputError
+from obliquetd.experiments.store import write_atomically
+from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.claims import claim_sections, counts
+from obliquetd.report.model import report_on
+
+__all__ = ["claims_page", "model_page", "write_page"]
+
+
+def _render(template: str, **values: Any) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("obliquetd.report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    return environment.get_template(template).render(version=version("obliquetd"), **values)
+
+
+def model_page(problem: PolicyEvaluation, title: str = "model") -> str:
+    """The report on a model as HTML text.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> page = model_page(two_state(reward=1), "two states")
+    >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
+    (True, False, 5)
+    """
+    return _render("model.html.j2", report=report_on(problem, title))
+
+
+def claims_page(results: list[ClaimResult]) -> str:
+    """The verdicts on the paper's claims as HTML text."""
+    return _render("claims.html.j2", claims=claim_sections(results), counts=counts(results))
+
+
+def write_page(text: str, path: str | Path) -> Path:
+    """Write a page; InputError where the place cannot be written."""
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(
+            f"{target} is a folder; give a file name, such as {target / 'report.html'}"
+        )
+    write_atomically(target, lambda file: file.write(text.encode("utf-8")))
+    return target

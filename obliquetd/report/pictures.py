@@ -1,0 +1,52 @@
+"""Pictures for a page: SVG text with a title and a description, the same bytes every time."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Picture", "as_svg"]
+
+
+class Picture(NamedTuple):
+    """A picture: its heading, what it shows (also for those who do not see it), and the SVG."""
+
+    heading: str
+    about: str
+    svg: Markup
+
+
+def as_svg(ax: Axes, heading: str, about: str) -> Picture:
+    """The figure of the axes as an SVG element that scales with the page."""
+    import matplotlib
+
+    buffer = io.StringIO()
+    figure: Any = ax.figure
+    with matplotlib.rc_context({"svg.hashsalt": heading, "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    text = buffer.getvalue()
+    svg = text[text.index("<svg") :]
+    prefix = re.sub(r"[^a-z]+", "-", heading.lower())
+    seen: Counter[str] = Counter()
+
+    def own(found: re.Match[str]) -> str:  # several pictures share one page, and labels one id
+        seen[found[1]] += 1
+        return (
+            f'id="{prefix}{found[1]}' + (f"-{seen[found[1]]}" if seen[found[1]] > 1 else "") + '"'
+        )
+
+    svg = re.sub(r'\bid="([^"]*)"', own, svg)
+    svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}", svg)
+    label = html.escape(about, quote=True)
+    head = f'<svg role="img" aria-label="{label}" '
+    svg = svg.replace("<svg ", head, 1)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    return Picture(heading, about, Markup(svg))

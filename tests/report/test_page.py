@@ -1,0 +1,229 @@
+"""Reports: nothing loaded, everything labelled, nothing injected; and seen in a real browser."""
+
+import base64
+import json
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from obliquetd import MDP, Policy, PolicyEvaluation, check_certificate, save_model, verify
+from obliquetd.domains import baird_star, boyan_chain, dense_random_mdp, two_state
+from obliquetd.errors import ObliqueTDError
+from obliquetd.formats import model_from_dict
+from obliquetd.report import claims_page, model_page, write_page
+from obliquetd.report.mathml import mathml
+from obliquetd.report.model import report_on
+
+HOSTILE = "<math><script>alert(1)</script>\"'&"
+
+
+def hostile():
+    mdp = MDP.from_transitions([(HOSTILE, HOSTILE, "t", 1, 1), ("t", "a", HOSTILE, 1, 0)])
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", features=[[1], [2]])
+
+
+MODELS = {
+    "two": two_state(reward=1),
+    "symbols": two_state("gamma", reward="r"),
+    "baird": baird_star(),
+    "boyan": boyan_chain(),
+    "floats": dense_random_mdp(20, 2, 3),
+    "hostile": hostile(),
+}
+
+
+@pytest.fixture(scope="module")
+def pages():
+    made = {name: model_page(problem, f"{name} <b>") for name, problem in MODELS.items()}
+    made["claims"] = claims_page(verify())
+    return made
+
+
+class Checker(HTMLParser):
+    """Collects what an accessible, self-contained page must and must not have."""
+
+    VOID = ("meta", "link", "br", "hr", "img", "input")
+
+    def __init__(self):
+        super().__init__()
+        self.stack, self.headings, self.ids, self.links = [], [], [], []
+        self.tags = set()
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.tags.add(tag)
+        if tag not in self.VOID:
+            self.stack.append(tag)
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append(int(tag[1]))
+        if "id" in given:
+            self.ids.append(given["id"])
+        for name in ("href", "src", "xlink:href"):
+            if name in given:
+                self.links.append(given[name])
+        if tag == "svg":
+            assert given["role"] == "img"
+            assert len(given["aria-label"]) > 20
+        if tag == "math":
+            assert given["alttext"]
+        if tag == "th":
+            assert given["scope"] == "col"
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+
+@pytest.mark.parametrize("name", [*MODELS, "claims"])
+def test_a_page_is_whole_accessible_and_alone(pages, name):
+    checker = Checker()
+    checker.feed(pages[name])
+    assert not checker.stack
+    assert checker.headings[0] == 1
+    assert checker.headings.count(1) == 1
+    assert all(b - a <= 1 for a, b in zip(checker.headings, checker.headings[1:], strict=False))
+    assert len(checker.ids) == len(set(checker.ids))
+    assert "script" not in checker.tags
+    for link in checker.links:
+        assert link.startswith(("#", "data:application/json;base64,"))
+        if link.startswith("#"):
+            assert link[1:] in checker.ids
+    assert not re.search(r"(src|href)=\"(https?:)?//", pages[name])
+    assert "@import" not in pages[name]
+
+
+def test_labels_are_text_not_markup(pages):
+    assert "<script" not in pages["hostile"]
+    assert "&lt;script&gt;" in pages["hostile"]
+
+
+def downloads(page):
+    found = re.findall(r'download="([^"]+)" href="data:application/json;base64,([^"]+)"', page)
+    return {name: json.loads(base64.b64decode(data)) for name, data in found}
+
+
+def test_certificates_and_the_model_can_be_downloaded(pages):
+    files = downloads(pages["baird"])
+    assert model_from_dict(files["model.json"]).v_pi == MODELS["baird"].v_pi
+    certificates = {k: v for k, v in files.items() if k.endswith("-certificate.json")}
+    assert {"TD-certificate.json", "SETD-certificate.json", "ETD-certificate.json"} <= set(
+        certificates
+    )
+    for certificate in certificates.values():
+        assert check_certificate(certificate)
+    assert certificates["TD-certificate.json"]["claim"] == "unstable"
+
+
+def test_counterexamples_can_be_downloaded(pages):
+    files = downloads(pages["claims"])
+    refuted = [r.id for r in verify() if r.verdict == "refuted" and r.outcome.counterexample]
+    assert {f"{name}.json" for name in refuted} <= set(files)
+    for data in files.values():
+        model_from_dict(data)
+
+
+def test_what_is_left_out_is_said():
+    gaps = " ".join(report_on(MODELS["symbols"]).gaps)
+    assert "learning curves need numbers" in gaps
+    gaps = " ".join(report_on(MODELS["floats"]).gaps)
+    assert "graph: not drawn: 20 states" in gaps
+    assert "regions: not computed" in gaps
+    loop = MDP.from_transitions([("s", "a", "s", 1, 1), ("t", "a", "t", 1, 0)])
+    page = model_page(PolicyEvaluation(loop, target=Policy.uniform(loop), discount="1/2"))
+    assert "recurrent classes" in page
+
+
+def test_numbers_of_the_page_are_those_of_the_problem(pages):
+    assert mathml(r"v_\pi = \begin{bmatrix} 10 \\ 10 \end{bmatrix}", block=True) in pages["two"]
+    assert "TD: [0, 5/6); SETD: [0, 1); ETD: [0, 1)" in pages["two"]
+    assert report_on(MODELS["two"]).comparison[1][3][:2] == ["setd", "1/4"]
+
+
+def test_pages_are_the_same_every_time():
+    assert model_page(MODELS["two"]) == model_page(MODELS["two"])
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ObliqueTDError, match="cannot write"):
+        write_page("x", tmp_path / "file" / "r.html")
+    with pytest.raises(ObliqueTDError, match="is a folder"):
+        write_page("x", tmp_path)
+
+
+# A real browser
+
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--no-first-run", "--disable-quic"]  # fmt: skip
+LIGHTNESS = """element => {
+  const of = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  return [of(getComputedStyle(element).color), of(getComputedStyle(element).backgroundColor)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        if "browser" in os.environ.get("OBLIQUETD_NEEDS", ""):
+            pytest.fail("no Chromium is installed, and OBLIQUETD_NEEDS asks for it")
+        pytest.skip("needs Chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1200])
+def test_in_a_browser(browser, pages, tmp_path, width, scheme):
+    """It renders, formulas are seen, nothing is said on the console, and it fits a phone."""
+    for name, text in pages.items():
+        path = Path(write_page(text, tmp_path / f"{name}.html"))
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        said, asked = [], []
+        page.on("console", lambda message, said=said: said.append(message.text))
+        page.on("pageerror", lambda error, said=said: said.append(str(error)))
+        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.goto(path.as_uri())
+        assert said == []
+        assert [url for url in asked if not url.startswith("file:")] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        boxes = page.locator("math").evaluate_all(
+            "all => all.map(m => m.getBoundingClientRect()).map(b => [b.width, b.height])"
+        )
+        assert boxes
+        assert all(w > 3 and h > 5 for w, h in boxes)
+        pictures = page.locator("figure svg").evaluate_all(
+            "all => all.map(m => m.getBoundingClientRect()).map(b => [b.width, b.height])"
+        )
+        assert all(w > 200 and h > 40 for w, h in pictures)
+        ink, paper = page.locator("body").evaluate(LIGHTNESS)
+        assert (ink > paper + 120) if scheme == "dark" else (paper > ink + 120)
+        page.close()
+
+
+def test_the_command(tmp_path):
+    from tests.test_cli import run
+
+    save_model(MODELS["two"], tmp_path / "m.json")
+    done = run("report", tmp_path / "m.json", "-o", tmp_path / "r.html", "--discount", "1/2")
+    assert "r.html" in done.stdout.replace("\n", "")
+    assert "discount 1/2" in (tmp_path / "r.html").read_text()
+    assert run("report", tmp_path / "none.json", expect=2).stderr.startswith("error:")
+    assert "folder" in run("report", tmp_path / "m.json", "-o", tmp_path, expect=2).stderr
+    run("verify", "lemma-1", "--html", tmp_path / "c.html", "--brief")
+    assert "Lemma 1" in (tmp_path / "c.html").read_text()
