@@ -164,7 +164,7 @@ class Claim:
     check: Callable[..., Outcome] = field(repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClaimResult(HtmlTable):
     """One line of :func:`verify`; ``failed`` where the check itself could not be completed."""
 
@@ -199,6 +199,13 @@ class ClaimResult(HtmlTable):
         if self.outcome.correction:
             rows.append(["right is", self.outcome.correction])
         return self.id, ["", ""], rows
+
+    def __repr__(self) -> str:
+        return f"ClaimResult({self.id!r}, {self.verdict})"
+
+    def __str__(self) -> str:
+        right = f" Right is: {self.outcome.correction}" if self.outcome.correction else ""
+        return f"{self.id}: {self.verdict}. {self.evidence}{right}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

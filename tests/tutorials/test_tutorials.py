@@ -1,0 +1,80 @@
+"""Tutorials are found by listing, run from a clean kernel, and agree with their notebooks."""
+
+import importlib.util
+import re
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+FOLDER = Path(__file__).parents[2] / "tutorials"
+SPEC = importlib.util.spec_from_file_location("build", FOLDER / "build.py")
+build = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(build)
+SCRIPTS = build.scripts()
+
+
+def texts(notebook):
+    """What each cell printed or showed as text; of pictures, only that they are there."""
+    out = []
+    for cell in notebook.cells:
+        shown = []
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "image/png" in data:
+                shown.append("a picture")
+            else:
+                shown.append(output.get("text") or data.get("text/plain", output.output_type))
+        out.append(re.sub(r"0x[0-9a-f]+|/tmp/\S+", "...", "\n".join(shown)))
+    return out
+
+
+def test_there_are_eight():
+    assert [s.name[:2] for s in SCRIPTS] == [f"{k:02d}" for k in range(1, 9)]
+    assert {p.stem for p in FOLDER.glob("*.ipynb")} == {s.stem for s in SCRIPTS}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+def test_the_notebook_is_that_of_the_script(script):
+    """The same cells in the same order, every one executed; build.py makes it anew."""
+    stored = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    nbformat.validate(stored)
+    fresh = build.notebook(script)
+    assert [(c.cell_type, c.source) for c in stored.cells] == [
+        (c.cell_type, c.source) for c in fresh.cells
+    ]
+    code = [c for c in stored.cells if c.cell_type == "code"]
+    assert [c.execution_count for c in code] == list(range(1, len(code) + 1))
+    assert not any(o.output_type == "error" for c in code for o in c.outputs)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+def test_it_asserts_what_it_says_and_shows_something(script):
+    text = script.read_text()
+    assert text.startswith("# %% [markdown]\n# # ")
+    assert text.count("\nassert ") + text.count("\n    assert ") >= 3
+    assert len(text.split()) < 2200  # fifteen minutes
+    assert "/work/" not in text
+    assert "http" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+def test_it_runs_from_a_clean_kernel_and_says_the_same(script):
+    start = time.monotonic()
+    fresh = build.execute(script)
+    assert time.monotonic() - start < 120
+    stored = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    assert texts(fresh) == texts(stored)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_cell_that_raises_fails(tmp_path):
+    script = tmp_path / "09_broken.py"
+    script.write_text("# %%\nassert 1 == 2\n")
+    with pytest.raises(CellExecutionError, match="AssertionError"):
+        build.execute(script)

@@ -1,0 +1,111 @@
+# %% [markdown]
+# # Off-policy divergence: where exactly, and why?
+#
+# Off-policy TD may diverge. On a given problem, for which discounts? The answer here is an exact set, with a
+# certificate that anyone can check, and no eigenvalue is computed to find it.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import sympy as sp
+
+import obliquetd as otd
+from obliquetd.plotting import eigenvalues, learning_curves, stability_regions, stability_regions_2d
+
+# %% [markdown]
+# ## What decides
+#
+# On average a learner moves by $\alpha(b - A\theta)$. It is *stable* where every eigenvalue of $A$ has a positive
+# real part: then a small enough step size contracts. For TD, $A = \Phi^\top\Xi(I - \gamma P_\pi)\Phi$; for the two-state example this is one
+# number, and it changes sign.
+
+# %%
+problem = otd.domains.two_state(discount="gamma")
+td = otd.mean_dynamics(problem, otd.TD())
+td
+
+# %%
+gamma = sp.Symbol("gamma")
+assert sp.expand(td.A[0] - (sp.Rational(5, 2) - 3 * gamma)) == 0
+region = otd.stability_region(problem, otd.TD(), gamma)
+assert region == sp.Interval.Ropen(0, sp.Rational(5, 6))
+region
+
+# %% [markdown]
+# ## Why
+#
+# The behaviour is in each state half of the time. But the target always ends in the right state, whose value
+# estimate is twice as large as that of the left one. An update at the left state raises both; from $\gamma = 5/6$ on it raises the
+# target by more than the estimate. Were the states weighted as the *target* visits them, the symmetric part of $A$ would
+# be positive definite. That is what emphatic TD does: its weights are $f = L_\pi^{-\top}\xi$.
+
+# %%
+fig, ax = plt.subplots(figsize=(6.5, 2.6))
+learners = [otd.TD(), otd.TD(lam="1/2"), otd.ETD(), otd.SETD()]
+stability_regions(problem, learners, gamma, ax)
+ends = [text.get_text() for text in ax.texts]
+assert ends == ["[0, 5/6)", "[0, 10/11)", "[0, 1)", "[0, 1)"]
+
+# %% [markdown]
+# A trace helps TD: with $\lambda = 1/2$ the limit is 10/11. Over both parameters at once the boundary is a curve,
+# $\gamma(6 - \lambda) = 5$, exact:
+
+# %%
+both = otd.domains.two_state(discount="gamma")
+fig, ax = plt.subplots(figsize=(4.8, 4))
+stability_regions_2d(both, otd.TD(lam="lam"), ("gamma", "lam"), ax=ax)
+# %% [markdown]
+# ## Baird's star
+#
+# Seven states, eight features. Since $\Phi$ has rank 7, one direction of $\theta$ is seen by no value; stability is judged
+# modulo that direction.
+
+# %%
+star = otd.domains.baird_star()
+dynamics = {L.name: otd.mean_dynamics(star, L) for L in (otd.TD(), otd.ETD(), otd.SETD())}
+for name, dyn in dynamics.items():
+    print(
+        f"{name:<5} {dyn.stability.verdict}, kernel of dimension {dyn.stability.kernel_dimension}"
+    )
+assert not dynamics["TD"].is_stable()
+assert dynamics["ETD"].is_stable()
+assert dynamics["SETD"].is_stable()
+
+# %%
+fig, ax = plt.subplots(figsize=(5, 4))
+eigenvalues(dynamics, ax)
+# %%
+star_gamma = otd.domains.baird_star(discount="gamma")
+assert otd.stability_region(star_gamma, otd.TD(), "gamma") == sp.Interval.Ropen(
+    0, sp.Rational(15, 17)
+)
+
+# %% [markdown]
+# ## A certificate
+#
+# A verdict should not have to be believed. `certificate()` gives rational matrices, and `check_certificate` checks them with
+# Python's fractions and nothing else: for stability a $K$ with $K$ and $Q^\top K + KQ$ positive definite, for instability a
+# witness that some direction grows.
+
+# %%
+for name, dyn in dynamics.items():
+    certificate = dyn.certificate()
+    assert otd.check_certificate(certificate)
+    print(f"{name:<5} certified {certificate['claim']}")
+
+forged = {**dynamics["TD"].certificate(), "claim": "stable"}
+assert not otd.check_certificate(forged)
+
+# %% [markdown]
+# ## And the learners do what the algebra says
+
+# %%
+floats = otd.domains.baird_star(discount=0.99)
+found = otd.simulate(
+    floats, [otd.TD(0.01), otd.SETD(0.006)], steps=3000, runs=10, theta0=[1] * 6 + [10, 1]
+)
+fig, ax = plt.subplots(figsize=(6, 4))
+learning_curves(found, ax=ax)
+assert found["TD"].mean()[-1] > 100 * found["TD"].mean()[0]
+assert found["SETD"].mean()[-1] < found["SETD"].mean()[0] / 10
+assert np.isfinite(found["SETD"].mean()).all()

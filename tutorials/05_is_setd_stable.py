@@ -1,0 +1,109 @@
+# %% [markdown]
+# # Is SETD stable? A hunt for a counterexample
+#
+# The paper says that SETD's off-policy stability has been rigorously proved; its text holds no proof. On the two-state
+# example and on Baird's star SETD is stable. Is it always?
+
+# %%
+import matplotlib.pyplot as plt
+import sympy as sp
+
+import obliquetd as otd
+from obliquetd.plotting import learning_curves, mdp_graph, vector_field
+
+# %% [markdown]
+# ## One feature: yes
+#
+# With one feature the expected update has $A = \sum \xi\,\pi\,P\,\phi^2\,[\phi\,\Delta\phi > 0]$, a sum of terms that are not negative. The package proves
+# it as a claim, for every number of states.
+
+# %%
+(result,) = otd.verify(["setd-one-feature-never-unstable"])
+assert result.verdict == "proved"
+result
+
+# %% [markdown]
+# ## Two features: no
+#
+# Let a search look for the smallest problem on which SETD is unstable while TD is stable. It walks over small integers,
+# decides each candidate exactly, and shrinks what it finds.
+
+# %%
+found = otd.find_unstable(otd.SETD(), states=3, features=2, stable=[otd.TD()], seed=0)
+problem = found.problem
+assert problem is not None
+print(found)
+fig, ax = plt.subplots(figsize=(8, 5))
+mdp_graph(problem, ax)
+# %%
+problem
+
+# %%
+setd, td = otd.mean_dynamics(problem, otd.SETD()), otd.mean_dynamics(problem, otd.TD())
+assert setd.stability.verdict == "unstable"
+assert td.stability.verdict == "stable"
+setd
+
+# %% [markdown]
+# ## A proof that fits on a page
+#
+# The certificate holds $A$ and a rational witness; checking it needs nothing but fractions. So the sentence of the paper is
+# refuted, not merely doubted.
+
+# %%
+assert otd.check_certificate(found.certificate)
+sorted(found.certificate)
+
+# %% [markdown]
+# ## Why it fails
+#
+# SETD weights the error of a transition by $\omega = \max(\Delta\phi^\top\phi / \|\Delta\phi\|^2, 0)$. Each weight is right for its own transition, but
+# together they change which states and which transitions count: the learner evaluates a *tilted* chain, and a tilted
+# chain need not fit the weights. With two weights the mean dynamics can be drawn:
+
+# %%
+fig, axes = plt.subplots(1, 2, figsize=(10, 4.6))
+for ax, dyn in zip(axes, (td, setd), strict=True):
+    vector_field(
+        dyn, ax, starts=[(1, 1), (-1, 0.5)], alpha=0.2, steps=5000, window=((-3, 3), (-3, 3))
+    )
+    ax.set_title(f"{dyn.learner.name}: {dyn.stability.verdict}")
+
+# %% [markdown]
+# On the left every path goes to the fixed point, on the right they leave it. And so do the runs:
+
+# %%
+floats = otd.PolicyEvaluation(
+    problem.mdp, target=problem.target, behavior=problem.behavior,
+    features=[[float(x) for x in row] for row in problem.Phi.tolist()], discount=0.9, arithmetic="float",
+)  # fmt: skip
+runs = otd.simulate(floats, [otd.TD(0.02), otd.SETD(0.02)], 20_000, 10, theta0=[1, 1], every=20)
+fig, ax = plt.subplots(figsize=(6, 4))
+learning_curves(runs, ax=ax)
+assert runs["SETD"].mean()[-1] > 1e3 * runs["SETD"].mean()[0]
+assert runs["TD"].mean()[-1] < runs["TD"].mean()[0]
+
+# %% [markdown]
+# ## For which discounts?
+#
+# The counterexample has discount 9/10. With the discount as a symbol, its region is a set with exact ends.
+
+# %%
+from obliquetd.formats import model_from_dict, model_to_dict
+
+free = model_from_dict({**model_to_dict(problem), "discount": "gamma", "arithmetic": None})
+region = otd.stability_region(free, otd.SETD(), "gamma")
+assert sp.Rational(9, 10) not in region
+assert 0 in region
+region
+
+# %% [markdown]
+# ## On-policy as well
+#
+# One would hope that SETD is at least safe where target and behaviour agree. The claim `setd-on-policy-stable` has a
+# counterexample, which you can run again:
+
+# %%
+(result,) = otd.verify(["setd-on-policy-stable"])
+assert result.verdict == "refuted"
+print(result.evidence)

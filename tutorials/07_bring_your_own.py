@@ -1,0 +1,135 @@
+# %% [markdown]
+# # Bring your own MDP
+#
+# Your model may be a table, an array, a Gymnasium environment, a file of another tool, or a log. This tutorial brings
+# one of each in, asks a question, and takes LaTeX out.
+
+# %%
+import tempfile
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import sympy as sp
+
+import obliquetd as otd
+
+folder = Path(tempfile.mkdtemp())
+
+# %% [markdown]
+# ## Rows, with symbols where you like
+#
+# A machine works; with probability $p$ it breaks. Broken, it is repaired at a cost $c$. Text is read exactly: `"1/3"` is a third,
+# `"p"` a symbol.
+
+# %%
+machine = otd.MDP.from_transitions(
+    [
+        ("works", "run", "works", "1 - p", 1),
+        ("works", "run", "broken", "p", 1),
+        ("broken", "repair", "works", 1, "-c"),
+    ]
+)
+problem = otd.PolicyEvaluation(machine, target=otd.Policy.uniform(machine), discount="gamma")
+problem.v_pi
+
+# %%
+p, c, gamma = sp.symbols("p c gamma")
+value = problem.values["works"]
+# v = 1 + gamma ((1 - p) v + p (-c + gamma v))
+assert sp.simplify(value - (1 + gamma * ((1 - p) * value + p * (gamma * value - c)))) == 0
+at = problem.subs({"p": "1/10", "c": 5, "gamma": "9/10"})
+assert at.values["works"] == sp.Rational(550, 109)
+at.xi.T
+
+# %% [markdown]
+# ## LaTeX for the paper
+#
+# In a notebook the problem shows itself as formulas; `to_latex()` is what you paste.
+
+# %%
+problem
+
+# %%
+print(problem.fixed_point("td").to_latex())
+assert r"\begin{bmatrix}" in problem.to_latex()
+
+# %% [markdown]
+# ## Gymnasium
+#
+# Toy-text environments have their table inside. `done` becomes a restart of discount 0; floats such as 0.333... become 1/3 when
+# you ask for exact arithmetic.
+
+# %%
+env = gymnasium.make("FrozenLake-v1", map_name="4x4")
+lake_mdp = otd.MDP.from_gymnasium(env)
+lake = otd.PolicyEvaluation(
+    lake_mdp, target=otd.Policy.uniform(lake_mdp), discount="99/100", arithmetic="exact"
+)
+start = lake.values[0]
+assert isinstance(start, sp.Rational)
+print(
+    f"the walk at random is worth {float(start):.6f}, exactly a fraction with {len(str(start.q))} digits below"
+)
+
+# %% [markdown]
+# ## Arrays
+#
+# `P[a, s, t]` and a reward in one of three shapes, dense or sparse, from numpy or from another toolbox.
+
+# %%
+P = np.array([[[0.9, 0.1], [0.0, 1.0]], [[0.5, 0.5], [1.0, 0.0]]])
+R = np.array([[1.0, 0.0], [0.0, 2.0]])
+arrays = otd.MDP.from_arrays(P, R)
+small = otd.PolicyEvaluation(arrays, target=otd.Policy.uniform(arrays), discount=0.9)
+assert np.allclose(
+    np.ravel(small.v_pi), np.linalg.solve(np.eye(2) - 0.9 * P.mean(axis=0), R.mean(axis=1))
+)
+small.mdp
+
+# %% [markdown]
+# ## Files
+#
+# `.json`, `.npz` and `.graphml` hold a whole problem, `.tra` (PRISM) and `.drn` (Storm) its MDP. What was a fraction comes back
+# as one.
+
+# %%
+for ending in (".json", ".npz", ".graphml"):
+    otd.save_model(at, folder / f"machine{ending}")
+    again = otd.load_model(folder / f"machine{ending}")
+    assert again.v_pi == at.v_pi
+otd.save_model(at, folder / "machine.drn")
+assert otd.load_model(folder / "machine.drn", discount="9/10").v_pi == at.v_pi
+print((folder / "machine.drn").read_text())
+
+# %% [markdown]
+# ## A log
+#
+# From logged transitions the model of relative frequencies is estimated, exactly; or the log feeds the learners as it is.
+
+# %%
+from obliquetd.formats import read_log
+
+(folder / "log.csv").write_text(
+    "state,action,next_state,reward,done\n"
+    "0,go,1,1,0\n1,go,0,2,1\n0,go,0,0,0\n0,go,1,1,0\n1,go,0,2,1\n"
+)
+log = read_log(folder / "log.csv")
+estimated = log.problem(discount="9/10")
+assert estimated.P_pi == sp.Matrix([[sp.Rational(1, 3), sp.Rational(2, 3)], [1, 0]])
+data = otd.LoggedData.from_log(log, {0: [1, 0], 1: [0, 1]}, discount=0.9)
+learned = otd.simulate(None, [otd.TD(0.1)], steps=5, stream=data)
+estimated.v_pi.T, learned["TD"].theta
+
+# %% [markdown]
+# ## When something is wrong
+#
+# Errors name the place, what came, what was expected, and the way out.
+
+# %%
+try:
+    otd.MDP.from_transitions([("s", "a", "s", "1/3", 0), ("s", "a", "t", "1/3", 0)])
+except otd.ObliqueTDError as error:
+    print(error)
+    refused = True
+assert refused
