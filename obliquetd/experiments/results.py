@@ -29,7 +29,8 @@ def save(found: Sweep, folder: str | Path, name: str = "sweep", **about: Any) ->
     name : str
         Of the files, without ending.
     **about
-        More that should stand in ``name.json``, such as the seed.
+        More that should stand in ``name.json``, beside the versions, the seed, the steps, the
+        runs and the learners.
 
     Returns
     -------
@@ -37,7 +38,13 @@ def save(found: Sweep, folder: str | Path, name: str = "sweep", **about: Any) ->
     """
     rows = list(found.rows())
     columns = {key: [row[key] for row in rows] for key in rows[0]}
-    return save_columns(columns, folder, name, **about)
+    known = {
+        "seed": found.seed,
+        "steps": int(found.steps[-1]),
+        "runs": len(next(iter(found.curves.values())).theta),
+        "learners": [repr(curve.learner) for curve in found.curves.values()],
+    }
+    return save_columns(columns, folder, name, **{**known, **about})
 
 
 def save_columns(

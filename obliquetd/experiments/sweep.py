@@ -60,7 +60,14 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sweep(Simulation):
-    """What :func:`sweep` returns: a curve for each learner, and how they compare."""
+    """What :func:`sweep` returns: a curve for each learner, and how they compare.
+
+    Attributes
+    ----------
+    seed : int
+    """
+
+    seed: int = 0
 
     def settings(
         self, kind: str | None = None, error: str = "rmse", criterion: str = "end"
@@ -246,7 +253,7 @@ def run(
                 store.save(tasks[todo[k]].key, arrays)
             if progress:
                 progress(len(found), len(tasks))
-    return Sweep(experiment.recorded, _curves(learners, tasks, found))
+    return Sweep(experiment.recorded, _curves(learners, tasks, found), int(experiment.seed))
 
 
 class _Work:

@@ -21,8 +21,10 @@ from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
+    "DEADLOCK",
     "Choice",
     "ExplicitModel",
+    "integers_in",
     "label_text",
     "number_in",
     "policy_chain",

@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -193,7 +195,7 @@ def test_best_and_sensitivity():
 
 def test_results_are_tidy_columns(tmp_path):
     found = sweep(problem(), grid([TD, GTD2], [0.1, 1.0], [4]), 500, 2, every=100, workers=1)
-    paths = save(found, tmp_path, seed=0, problem="two states")
+    paths = save(found, tmp_path, problem="two states")
     assert [p.name for p in paths] == ["sweep.csv", "sweep.npz", "sweep.json"]
     with paths[0].open() as file:
         rows = list(csv.DictReader(file))
@@ -205,7 +207,9 @@ def test_results_are_tidy_columns(tmp_path):
     data = np.load(paths[1])
     assert np.array_equal(data["rmse"], [float(r["rmse"]) for r in rows])
     about = json.loads(paths[2].read_text())
-    assert about["seed"] == 0
+    assert (about["seed"], about["steps"], about["runs"]) == (0, 500, 2)
+    assert about["learners"][-1] == "GTD2(alpha=1.0, mu=4, lam=0, secondary='plain')"
+    assert about["problem"] == "two states"
     assert "obliquetd" in about["versions"]
 
 
@@ -284,3 +288,32 @@ def test_divergence_and_start_weights_reach_the_sweep():
     assert found["TD alpha=9"].diverged == 2
     assert found["ETD alpha=0.0001"].diverged == 0
     assert (found["TD alpha=9"].rmse[:, 0] == found["ETD alpha=0.0001"].rmse[:, 0]).all()
+
+
+KILLED = """
+import sys
+from obliquetd.domains import baird_star
+from obliquetd.experiments import grid, sweep
+from obliquetd.learners import SETD, GTD2
+if __name__ == "__main__":
+    sweep(baird_star(), grid([SETD, GTD2], [0.001, 0.002, 0.003]), 20_000, 40, every=10, block=2, out=sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+def test_a_sweep_killed_by_the_system_goes_on_with_the_same_numbers(tmp_path):
+    """SIGKILL to the process in the middle; what is on disk is whole, and the rest is added."""
+    script, folder = tmp_path / "sweep.py", tmp_path / "out"
+    script.write_text(KILLED)
+    running = subprocess.Popen([sys.executable, str(script), str(folder)])
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("tasks/*.npz"))) < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    kept = {path: path.stat().st_mtime_ns for path in folder.glob("tasks/*.npz")}
+    assert 5 <= len(kept) < 120
+    learners, settings = grid([SETD, GTD2], [0.001, 0.002, 0.003]), {"every": 10, "block": 2}
+    resumed = sweep(baird_star(), learners, 20_000, 40, out=folder, **settings)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert same(resumed, sweep(baird_star(), learners, 20_000, 40, **settings))
