@@ -350,7 +350,8 @@ def test_reproduce_refuses_what_it_cannot_do(tmp_path):
         (["baird", "--runs", -3], "runs is -3"),
         (["baird", "--backend", "dask"], "scheduler"),
     ):
-        done = run("reproduce", *arguments, expect=2)
+        done = run("reproduce", "--out", tmp_path / "out", *arguments, expect=2)
+        assert not (tmp_path / "out").exists()
         assert words in done.stderr
         assert done.stderr.count("error:") == 1
 

@@ -56,7 +56,6 @@ def test_it_asserts_what_it_says_and_shows_something(script):
     assert text.startswith("# %% [markdown]\n# # ")
     assert text.count("\nassert ") + text.count("\n    assert ") >= 3
     assert len(text.split()) < 2200  # fifteen minutes
-    assert "/work/" not in text
     assert "http" not in text
 
 
