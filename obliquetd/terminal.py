@@ -151,7 +151,7 @@ def show_reproduction(found: Any, folder: Any) -> None:
         out.print(_choices_table(found.choices))
     count = Counter(s.verdict for s in found.sentences)
     told = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in VERDICTS.items() if count[v])
-    out.print(f"{len(found.sentences)} sentences: {told}")
+    out.print(f"{len(found.sentences)} sentences, {found.runs} runs: {told}")
     pictures = [path.name for path in found.files if path.suffix == ".png"]
     shown = f", among them {', '.join(pictures)}" if pictures else ""
     out.print(f"{len(found.files)} files in {escape(str(folder))}{shown}", soft_wrap=True)

@@ -335,7 +335,7 @@ def test_reproduce_says_what_decides(tmp_path):
     done = run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
     assert "GTD2 has a low" in done.stdout
     assert not done.stderr
-    assert "5 sentences" in done.stdout
+    assert "5 sentences, 20 runs" in done.stdout
     assert (tmp_path / "baird.png").exists()
     record = strict(run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--json").stdout)
     assert len(record["sentences"]) == 5

@@ -41,7 +41,8 @@ def learning_curves(
 ) -> Axes:
     """The mean error of each learner, a band with 80 % of its runs, and exact lines over them.
 
-    A curve ends in a cross where the first run diverged, and its label counts how many did.
+    A curve ends in a cross where the first run diverged, and its label counts how many did, also
+    outside the window.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def _draw(
     if count > 1 and len(x):
         low, high = np.percentile(values[:, inside][:, good], BAND, axis=0)
         ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
-    if lost and len(x):
+    if len(x) and not good.all():
         ax.plot(x[-1:], y[-1:], marker="X", markersize=9, color=color, linestyle="none")
     return np.asarray(y)
 

@@ -30,7 +30,8 @@ def eigenvalues(
 ) -> Axes:
     """The eigenvalues of A in the plane; those in the shaded half make a learner unstable.
 
-    E[x] moves by alpha (b - A x), so real parts have to be positive.
+    E[x] moves by alpha (b - A x), so real parts have to be positive. Zeros that belong to ker Phi,
+    which no value sees, are drawn as well; ``dynamics.stability`` leaves them out.
 
     Parameters
     ----------
@@ -86,7 +87,9 @@ def vector_field(
     runs: Curve | None = None,
     window: tuple[tuple[float, float], tuple[float, float]] | None = None,
 ) -> Axes:
-    """The mean update b - A theta for two features, with paths of the mean on top.
+    """The mean update b - A x for two weights, with paths of the mean on top.
+
+    For two features, or for one and a gradient learner, whose weights are theta and w.
 
     Parameters
     ----------
@@ -114,7 +117,8 @@ def vector_field(
     if len(b) != 2:
         raise InputError(f"{len(b)} weights; the picture is for two")
     ax = fresh_axes(ax, figsize=(5.5, 5))
-    center = _center(dynamics)
+    fixed = _fixed_point(dynamics)
+    center = np.zeros(2) if fixed is None else fixed
     points = np.array([*starts, center], dtype=float)
     if window is None:
         half = 1.3 * max(float(np.abs(points - center).max()), 1.0)
@@ -139,22 +143,29 @@ def vector_field(
             path.append(step)
         ax.plot(*np.array(path).T, color=color, linewidth=1.8)
         ax.plot(*path[0], marker="o", color=color, markersize=5)
-    ax.plot(
-        *center, marker="*", color="black", markersize=13, linestyle="none", label="fixed point"
-    )
+    if fixed is not None:
+        ax.plot(
+            *fixed, marker="*", color="black", markersize=13, linestyle="none", label="fixed point"
+        )  # fmt: skip
+        ax.legend(frameon=False, fontsize="small")
     ax.set_xlim(*window[0])
     ax.set_ylim(*window[1])
-    ax.set_xlabel(r"$\theta_1$")
-    ax.set_ylabel(r"$\theta_2$")
-    ax.legend(frameon=False, fontsize="small")
+    names = (
+        (r"$\theta$", "$w$") if dynamics.learner.two_timescale else (r"$\theta_1$", r"$\theta_2$")
+    )
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
     return ax
 
 
-def _center(dynamics: MeanDynamics) -> Any:
+def _fixed_point(dynamics: MeanDynamics) -> Any:
+    """Where b - A x = 0, both weights; None where that is no one point."""
+    A, b = np.array(dynamics.A, dtype=float), np.array(dynamics.b, dtype=float).ravel()
     try:
-        return np.array(dynamics.fixed_point(), dtype=float).ravel()
-    except MathematicalError:
-        return np.zeros(2)
+        dynamics.fixed_point()
+        return np.linalg.solve(A, b)
+    except (MathematicalError, np.linalg.LinAlgError):
+        return None
 
 
 def stability_regions(
@@ -223,7 +234,9 @@ def _pieces(region: Any) -> list[Any]:
         return [piece for part in region.args for piece in _pieces(part)]
     if isinstance(region, sp.FiniteSet):
         return [sp.Interval(x, x) for x in region]
-    return []
+    if region is sp.S.EmptySet:
+        return []
+    raise InputError(f"the region {region} is no union of intervals, so it cannot be drawn")
 
 
 def _interval_text(piece: Any) -> str:

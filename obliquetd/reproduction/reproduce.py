@@ -59,16 +59,20 @@ class Reproduction:
     choices : list of Choice
         With ``sweep`` only.
     files : list of Path
+    runs : int
+        On which the verdicts rest.
     """
 
     found: Found
     sentences: list[Sentence]
     choices: list[Choice]
     files: list[Path]
+    runs: int
 
     def to_dict(self) -> dict[str, Any]:
         """Strict JSON data."""
         return {
+            "runs": self.runs,
             "sentences": [sentence.to_dict() for sentence in self.sentences],
             "choices": [
                 {k: v if v == v and v != np.inf else None for k, v in vars(c).items()}
@@ -115,7 +119,7 @@ def reproduce(
     Raises
     ------
     InputError
-        A name that is not known, or too few runs.
+        A name that is not known, a learner that no case has, or too few runs.
     """
     unknown = [name for name in names if name not in NAMES]
     if unknown or not names:
@@ -127,6 +131,12 @@ def reproduce(
     if runs < DRAWN_RUNS:
         raise InputError(f"runs is {runs}; expected at least {DRAWN_RUNS}, the runs in a figure")
     check_workers(**options)
+    known = {
+        key for name in names if name in STUDIES for c in STUDIES[name].cases for key in c.learners
+    }
+    strange = sorted(set(learners or {}) - known)
+    if strange:
+        raise InputError(f"no case has a learner called {strange[0]!r}; they have {sorted(known)}")
     folder = Path(out)
     found: dict[str, Sweep] = {}
     sentences: list[Sentence] = []
@@ -155,7 +165,7 @@ def reproduce(
     if choices:
         table = {key: [vars(c)[key] for c in choices] for key in vars(choices[0])}
         files += save_columns(table, folder, "step-sizes", seed=seed, runs=SWEEP_RUNS)
-    return Reproduction(found, sentences, choices, files)
+    return Reproduction(found, sentences, choices, files, runs)
 
 
 def _run_case(

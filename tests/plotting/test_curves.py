@@ -32,6 +32,9 @@ def test_divergence_is_drawn_and_counted():
     first = min(t for t in lost["TD"].diverged_at)
     assert crosses[0].get_xdata()[0] <= first
     assert ax.get_yscale() == "log"
+    early = learning_curves(lost, window=(0, first // 2))
+    assert not [line for line in early.get_lines() if line.get_marker() == "X"]
+    assert "TD (6 of 6 runs diverged)" in early.get_legend_handles_labels()[1]
 
 
 def test_an_exact_line_and_given_axes(found):

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from obliquetd import MDP
+from obliquetd import MDP, PolicyEvaluation
 from obliquetd.domains import (
     baird_star,
     boyan_chain,
@@ -19,7 +19,7 @@ from obliquetd.domains import (
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.errors import InputError, KindError, SignUndecidedError
 from obliquetd.experiments import simulate
-from obliquetd.learners import ETD, SETD, TD
+from obliquetd.learners import ETD, GTD2, SETD, TD
 from obliquetd.plotting import (
     COLORS,
     eigenvalues,
@@ -180,6 +180,24 @@ def test_the_field_points_to_the_fixed_point():
         assert np.allclose([path.get_xdata()[-1], path.get_ydata()[-1]], fixed, atol=1e-2)
     with pytest.raises(InputError, match="1 weights"):
         vector_field(mean_dynamics(two_state(), TD()))
+    gradient = vector_field(mean_dynamics(two_state(reward=1), GTD2(mu=1)))
+    assert (gradient.get_xlabel(), gradient.get_ylabel()) == (r"$\theta$", "$w$")
+    star = next(line for line in gradient.get_lines() if line.get_marker() == "*")
+    assert np.allclose(np.ravel(star.get_data()), [-7.5, 0])
+
+
+def test_no_star_where_there_is_no_fixed_point():
+    """Two copies of one feature: A is singular, so no one point is fixed."""
+    walk = two_state(reward=1)
+    twice = PolicyEvaluation(
+        walk.mdp,
+        target=walk.target,
+        behavior=walk.behavior,
+        features=[[1, 1], [2, 2]],
+        discount="1/2",
+    )
+    ax = vector_field(mean_dynamics(twice, TD()))
+    assert not [line for line in ax.get_lines() if line.get_marker() == "*"]
 
 
 def test_regions_have_exact_ends():

@@ -177,6 +177,7 @@ def test_table_1_is_the_claims(tmp_path):
         (["baird"], {"runs": 5}, "at least 20"),
         (["baird"], {"runs": 0}, "runs is 0"),
         (["baird"], {"seed": -1}, "seed is -1"),
+        (["baird"], {"learners": {"TDD": SETD(0.1)}}, r"'TDD'.*GTD2"),
         (["baird"], {"backend": "dask"}, "scheduler"),
         (["two-state"], {"backend": "moon"}, "cores, dask"),
         (["two-state"], {"workers": -2}, "workers is -2"),
