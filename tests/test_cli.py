@@ -442,6 +442,8 @@ COMMANDS = (
 
 def test_every_command_is_listed_and_has_an_example():
     listed = run("--help").stdout
+    assert "Example" in listed
+    assert listed.index("The paper") < listed.index("A model of your own")
     for command in COMMANDS:
         assert command in listed
         assert "Example" in run(command, "--help").stdout
@@ -450,3 +452,13 @@ def test_every_command_is_listed_and_has_an_example():
 def test_shells_can_complete():
     done = process(env={**os.environ, "_OBLIQUETD_COMPLETE": "source_bash"})
     assert "complete -o default -F" in done.stdout
+    for words, expected in (
+        ("reproduce b", ["boyan", "baird"]),
+        ("search s", ["setd"]),
+        ("re", ["reproduce", "report"]),
+    ):
+        environment = {
+            **os.environ, "_OBLIQUETD_COMPLETE": "complete_bash", "COMP_WORDS": f"obliquetd {words}",
+            "COMP_CWORD": str(len(words.split())),
+        }  # fmt: skip
+        assert sorted(process(env=environment).stdout.split()) == sorted(expected)

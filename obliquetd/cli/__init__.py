@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from obliquetd.cli import convert, model, paper
+from obliquetd.cli import paper, model, convert  # isort: skip - the order of the help
 from obliquetd.cli.common import app, err, say_error
 from obliquetd.errors import ObliqueTDError
 
@@ -24,8 +24,8 @@ def options(
 ) -> None:
     """The exact truth about temporal-difference policy evaluation.
 
-    Begin with [bold]obliquetd verify[/] (the paper, claim by claim) or
-    [bold]obliquetd analyze model.json[/] (a model of your own).
+    Examples: [bold]obliquetd verify[/] (the paper, claim by claim),
+    [bold]obliquetd report model.json[/] (all about a model of your own)
     """
 
 

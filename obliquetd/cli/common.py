@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +16,13 @@ from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
+    "MODEL",
+    "PAPER",
     "JsonFlag",
     "app",
     "assignment",
     "check_names",
+    "choices",
     "err",
     "load",
     "mean_learner",
@@ -28,12 +31,20 @@ __all__ = [
 ]
 
 app = typer.Typer(
-    help="The exact truth about temporal-difference policy evaluation.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 err = Console(stderr=True)
+
+PAPER, MODEL = "The paper", "A model of your own"
+"""The two groups of sub-commands in the help."""
+
+
+def choices(*known: str) -> Callable[[str], list[str]]:
+    """What a shell may complete a word to."""
+    return lambda incomplete: [word for word in known if word.startswith(incomplete)]
+
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Strict JSON for machines.")]
 

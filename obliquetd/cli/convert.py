@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from obliquetd.cli.common import JsonFlag, app, assignment, err, load, print_json
+from obliquetd.cli.common import MODEL, JsonFlag, app, assignment, err, load, print_json
 from obliquetd.errors import InputError
 from obliquetd.terminal import out
 
 __all__ = ["convert", "report", "schema"]
 
 
-@app.command()
+@app.command(rich_help_panel=MODEL)
 def convert(
     model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
     target: Annotated[Path, typer.Argument(help=".json, .npz, .graphml, .tra or .drn.")],
@@ -58,7 +58,7 @@ def convert(
         out.print(escape(f"{target}: {problem.mdp!r}"), soft_wrap=True)
 
 
-@app.command()
+@app.command(rich_help_panel=MODEL)
 def report(
     model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="An HTML file.")] = Path(
@@ -95,7 +95,7 @@ def report(
         )
 
 
-@app.command()
+@app.command(rich_help_panel=MODEL)
 def schema() -> None:
     """Print the JSON Schema of model files, for editors and other programs.
 

@@ -10,10 +10,12 @@ from rich.markup import escape
 
 from obliquetd.algebra import number_text
 from obliquetd.cli.common import (
+    MODEL,
     JsonFlag,
     app,
     assignment,
     check_names,
+    choices,
     err,
     load,
     mean_learner,
@@ -28,7 +30,7 @@ from obliquetd.terminal import MOST_STATES, out, show_analysis
 __all__ = ["analyze", "check", "search"]
 
 
-@app.command()
+@app.command(rich_help_panel=MODEL)
 def analyze(
     model: Annotated[
         str,
@@ -42,7 +44,8 @@ def analyze(
         list[str] | None,
         typer.Option(
             help=f"A fixed point by formula ({', '.join(METHODS)}) or a learner by its rule "
-            f"({', '.join(LEARNERS)}); may be repeated. All by default."
+            f"({', '.join(LEARNERS)}); may be repeated. All by default.",
+            autocompletion=choices(*dict.fromkeys((*METHODS, *LEARNERS))),
         ),
     ] = None,
     lam: Annotated[str, typer.Option(help="The trace parameter of the learners.")] = "0",
@@ -79,7 +82,7 @@ def analyze(
         raise typer.Exit(2)
 
 
-@app.command()
+@app.command(rich_help_panel=MODEL)
 def check(
     certificate: Annotated[Path, typer.Argument(help="A JSON file with a certificate.")],
     as_json: JsonFlag = False,
@@ -110,9 +113,12 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=MODEL)
 def search(
-    learner: Annotated[str, typer.Argument(help=f"One of {', '.join(LEARNERS)}.")],
+    learner: Annotated[
+        str,
+        typer.Argument(help=f"One of {', '.join(LEARNERS)}.", autocompletion=choices(*LEARNERS)),
+    ],
     states: Annotated[int, typer.Option(help="Number of states.")] = 3,
     features: Annotated[int, typer.Option(help="Number of features.")] = 2,
     on_policy: Annotated[bool, typer.Option("--on-policy", help="One policy, any chain.")] = False,

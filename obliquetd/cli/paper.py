@@ -12,13 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from obliquetd.algebra import cell_text
-from obliquetd.cli.common import JsonFlag, app, err, print_json, say_error
+from obliquetd.cli.common import PAPER, JsonFlag, app, choices, err, print_json, say_error
 from obliquetd.terminal import out, show_claims, show_reproduction
 
 __all__ = ["reproduce", "table1", "verify"]
 
 
-@app.command()
+@app.command(rich_help_panel=PAPER)
 def verify(
     ids: Annotated[
         list[str] | None, typer.Argument(help="Claims to check; all by default.")
@@ -59,7 +59,7 @@ def verify(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=PAPER)
 def table1(
     discount: Annotated[str, typer.Option(help="Of the two-state example.")] = "9/10",
     as_json: JsonFlag = False,
@@ -92,10 +92,14 @@ def table1(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=PAPER)
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="two-state, boyan, mountain-car, baird, random, or all.")
+        str,
+        typer.Argument(
+            help="two-state, boyan, mountain-car, baird, random, or all.",
+            autocompletion=choices("two-state", "boyan", "mountain-car", "baird", "random", "all"),
+        ),
     ],
     folder: Annotated[
         Path, typer.Option("--out", help="For figures, tables and finished tasks.")
@@ -106,7 +110,9 @@ def reproduce(
     runs: Annotated[int, typer.Option(help="For the verdicts; figures show 20.")] = 200,
     seed: Annotated[int, typer.Option(help="The numbers depend on it alone.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
-    backend: Annotated[str, typer.Option(help="cores, or dask.")] = "cores",
+    backend: Annotated[
+        str, typer.Option(help="cores, or dask.", autocompletion=choices("cores", "dask"))
+    ] = "cores",
     scheduler: Annotated[
         str | None, typer.Option(help="Of a running Dask cluster, with --backend dask.")
     ] = None,
