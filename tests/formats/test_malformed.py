@@ -130,6 +130,12 @@ CORPUS = {
     "states.tra": b"99999999999999 1 1\n0 0 0 1\n",
     "zero states.tra": b"0 0 0\n",
     "huge.tra": TRA.replace("1 0 0 1 b", "1 0 0 " + "9" * 200_000).encode(),
+    "gap.tra": TRA.replace("1 0 0 1 b", "1 3 0 1 b").encode(),
+    "comments.tra": b"# nothing\n# else\n",
+    "storm empty.tra": b"dtmc\n",
+    "storm words.tra": b"mdp\na b c 1\n",
+    "storm short.tra": b"mdp\n0 0\n",
+    "storm huge.tra": b"dtmc\n0 99999999999 1\n",
     "empty.csv": b"",
     "heading only.csv": b"state,action,next_state,reward\n",
     "no reward.csv": b"state,action,next_state\n0,a,1\n",
@@ -183,6 +189,14 @@ def test_companions(name, content, tmp_path):
         return
     with pytest.raises(ObliqueTDError, match=name.replace(".", r"\.")):
         load_model(tmp_path / "x.tra", discount="1/2")
+
+
+@pytest.mark.parametrize("content", [b"#DECLARATION\nx\n0 x\n", b"#DECLARATION\nx\n#END\n9 x\n"])
+def test_labels_of_storm(content, tmp_path):
+    (tmp_path / "x.tra").write_text(TRA)
+    (tmp_path / "x.lab").write_bytes(content)
+    with pytest.raises(ObliqueTDError, match=r"x\.lab"):
+        load_model(tmp_path / "x.tra")
 
 
 def test_the_good_ones_are_good(tmp_path):

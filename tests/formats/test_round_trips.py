@@ -160,6 +160,20 @@ def test_files_from_elsewhere(tmp_path):
     assert load_model(tmp_path / "s.drn").values == {0: 2, 1: 0}
 
 
+def test_storms_own_explicit_files(tmp_path):
+    """No counts, no first line of rewards, labels after a declaration; the same model as PRISM's."""
+    (tmp_path / "s.tra").write_text("dtmc\n0 1 0.5\n0 2 0.5\n1 0 1\n2 2 1\n")
+    (tmp_path / "s.srew").write_text("0 1\n1 1/3\n")
+    (tmp_path / "s.lab").write_text("#DECLARATION\ninit deadlock\n#END\n0 init\n2 deadlock\n")
+    (tmp_path / "p.tra").write_text("3 4\n0 1 0.5\n0 2 0.5\n1 0 1\n2 2 1\n")
+    (tmp_path / "p.srew").write_text('# Reward structure "r"\n# State rewards\n3 2\n0 1\n1 1/3\n')
+    (tmp_path / "p.lab").write_text('0="init" 1="deadlock"\n0: 0\n2: 1\n')
+    assert read_prism(tmp_path / "s.tra") == read_prism(tmp_path / "p.tra")
+    assert read_prism(tmp_path / "s.tra").terminal == (2,)
+    (tmp_path / "m.tra").write_text("mdp\n0 0 1 1\n0 1 0 1\n1 0 0 1\n")
+    assert read_prism(tmp_path / "m.tra").offered == {0: (0, 1), 1: (0,)}
+
+
 def test_arrays_from_elsewhere(tmp_path):
     P = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]])
     R = np.array([[1.0, 2.0], [3.0, 4.0]])
