@@ -380,7 +380,8 @@ def test_convert_and_back(model, tmp_path):
         again = run("convert", tmp_path / f"other{suffix}", tmp_path / "back.json")
         assert "2 states" in again.stdout
         assert (tmp_path / "back.json").read_text() == model.read_text()
-    run("convert", model, tmp_path / "walk.drn", "--chain", "target")
+    done = run("convert", model, tmp_path / "walk.drn", "--chain", "target")
+    assert "policies, features, discount, xi stay behind" in " ".join(done.stdout.split())
     found = strict(run("analyze", tmp_path / "walk.drn", "--discount", "9/10", "--json").stdout)
     own = strict(run("analyze", model, "--json").stdout)
     assert [s["v_pi"] for s in found["by_state"]] == [s["v_pi"] for s in own["by_state"]]

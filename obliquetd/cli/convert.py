@@ -15,6 +15,10 @@ from obliquetd.terminal import out
 __all__ = ["convert", "report", "schema"]
 
 
+BARE = (".tra", ".drn")
+"""Formats that hold an MDP and nothing about its evaluation."""
+
+
 @app.command(rich_help_panel=MODEL)
 def convert(
     model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
@@ -52,10 +56,13 @@ def convert(
         write_drn(problem.mdp, target, expected_rewards=True)
     else:
         save_model(problem, target)
+    left = ["policies", "features", "discount", "xi"] if target.suffix.lower() in BARE else []
     if as_json:
-        print_json({"written": str(target), "model": repr(problem)})
+        print_json({"written": str(target), "model": repr(problem), "left_behind": left})
     else:
         out.print(escape(f"{target}: {problem.mdp!r}"), soft_wrap=True)
+        if left:
+            out.print(f"The format holds the MDP alone: {', '.join(left)} stay behind.")
 
 
 @app.command(rich_help_panel=MODEL)
