@@ -43,6 +43,18 @@ def notebook(script: Path) -> Any:
     return made
 
 
+def joined(outputs: list[Any]) -> list[Any]:
+    """Printed text in one piece; a kernel sends it in as many as its clock likes."""
+    out: list[Any] = []
+    for output in outputs:
+        last = out[-1] if out else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            out.append(output)
+    return out
+
+
 def execute(script: Path) -> Any:
     """The notebook with outputs; raises where a cell does."""
     made = notebook(script)
@@ -51,6 +63,8 @@ def execute(script: Path) -> Any:
     NotebookClient(made, config=QUIET, timeout=TIMEOUT, resources=where).execute()
     for cell in made.cells:
         cell.metadata = {}
+        if "outputs" in cell:
+            cell.outputs = joined(cell.outputs)
     made.metadata["language_info"] = {"name": "python"}
     return made
 
