@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra import serial_number
 from obliquetd.errors import InputError, ModelFileError
+from obliquetd.formats.disk import fresh_file
 from obliquetd.formats.model import model_from_dict, model_to_dict
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import label_from_json
@@ -182,12 +183,9 @@ def write_npz(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
         values = [row[k] for row in rows]
         floats = all(isinstance(x, float) for x in values)
         columns.append(np.array(values if floats else [json.dumps(x) for x in values]))
-    try:
-        with Path(path).open("wb") as file:
-            arrays = dict(zip(COLUMNS, columns, strict=True))
-            np.savez_compressed(file, model=json.dumps(data), **cast(Any, arrays))
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    arrays = dict(zip(COLUMNS, columns, strict=True))
+    with fresh_file(path) as fresh, fresh.open("wb") as file:
+        np.savez_compressed(file, model=json.dumps(data), **cast(Any, arrays))
     return [Path(path)]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from obliquetd.algebra import serial_number
 from obliquetd.errors import InputError, ModelFileError
+from obliquetd.formats.disk import fresh_file
 from obliquetd.formats.explicit import (
     DEADLOCK,
     Choice,
@@ -203,8 +204,6 @@ def write_drn(mdp: MDP, path: str | Path, *, expected_rewards: bool = False) -> 
                 reward = sum((p * r for p, r in choice.outcomes.values()), 0 * reward)
             lines.append(f"\taction {label_text(choice.action)} [{serial_number(reward)}]")
             lines += [f"\t\t{t} : {serial_number(p)}" for t, (p, _) in choice.outcomes.items()]
-    try:
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    with fresh_file(path) as file:
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return [Path(path)]

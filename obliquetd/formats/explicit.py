@@ -15,6 +15,7 @@ from typing import Any
 
 from obliquetd.algebra import number_text, parse_number, public_number
 from obliquetd.errors import InputError, ModelFileError, NumberError
+from obliquetd.formats.disk import read_text
 from obliquetd.mdp import MDP
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.operators import Operators
@@ -161,7 +162,7 @@ def number_in(text: str, where: str) -> Any:
         raise ModelFileError(str(error)) from None
 
 
-def read_lines(path: Path, most: int = 50_000_000) -> list[tuple[int, str]]:
+def read_lines(path: Path) -> list[tuple[int, str]]:
     """The lines of a text file that are not blank, with their numbers.
 
     Raises
@@ -169,15 +170,9 @@ def read_lines(path: Path, most: int = 50_000_000) -> list[tuple[int, str]]:
     ModelFileError
         Where the file is missing, empty, too large, or no UTF-8 text.
     """
-    try:
-        if path.stat().st_size > most:
-            raise ModelFileError(f"{path} has over {most:,} bytes")
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelFileError(f"cannot read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise ModelFileError(f"{path} is not UTF-8 text (byte {error.start})") from None
-    lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [
+        (i, line.strip()) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip()
+    ]
     if not lines:
         raise ModelFileError(f"{path} is empty")
     return lines

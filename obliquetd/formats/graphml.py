@@ -14,7 +14,8 @@ from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
-from obliquetd.errors import InputError, ModelFileError
+from obliquetd.errors import ModelFileError
+from obliquetd.formats.disk import fresh_file
 from obliquetd.formats.explicit import label_text, text_label
 from obliquetd.formats.model import model_from_dict, model_to_dict
 from obliquetd.problem import PolicyEvaluation
@@ -86,8 +87,6 @@ def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
             reward=r, discount=d, label=f"{a}: {p}",
         )  # fmt: skip
     graph.graph["model"] = json.dumps(data)
-    try:
-        nx.write_graphml(graph, Path(path))
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    with fresh_file(path) as file:
+        nx.write_graphml(graph, file)
     return [Path(path)]

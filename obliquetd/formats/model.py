@@ -31,8 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from obliquetd.algebra import parse_number, serial_number
-from obliquetd.errors import InputError, ModelFileError, NumberError
+from obliquetd.errors import ModelFileError, NumberError
 from obliquetd.features import feature_rows
+from obliquetd.formats.disk import fresh_file, read_text
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.problem import PolicyEvaluation
@@ -64,7 +65,6 @@ FIELDS = frozenset(
     ]
 )
 ROW = ("state", "action", "next_state", "probability", "reward", "discount")
-LARGEST_FILE = 50_000_000
 
 
 def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
@@ -93,15 +93,7 @@ def read_json(path: str | Path) -> Any:
     ------
     ModelFileError
     """
-    file = Path(path)
-    try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise ModelFileError(f"{file} has over {LARGEST_FILE:,} bytes")
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelFileError(f"cannot read {file}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise ModelFileError(f"{file} is not UTF-8 text (byte {error.start})") from None
+    file, text = Path(path), read_text(path)
     if not text.strip():
         raise ModelFileError(f"{file} is empty; expected a JSON object")
     try:
@@ -307,10 +299,5 @@ def write_json(path: str | Path, data: Any) -> None:
     InputError
         Where the place cannot be written.
     """
-    target = Path(path)
-    fresh = target.with_name(target.name + ".new")
-    try:
-        fresh.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        fresh.replace(target)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    with fresh_file(path) as file:
+        file.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")

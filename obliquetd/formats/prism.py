@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from obliquetd.algebra import serial_number
-from obliquetd.errors import InputError, ModelFileError
+from obliquetd.errors import ModelFileError
+from obliquetd.formats.disk import fresh_file
 from obliquetd.formats.explicit import (
     DEADLOCK,
     Choice,
@@ -259,9 +260,7 @@ def write_prism(mdp: MDP, path: str | Path) -> list[Path]:
     out = []
     for suffix, lines in ((".tra", tra), (".trew", trew), (".lab", lab), (".sta", sta)):
         file = Path(path).with_suffix(suffix)
-        try:
-            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write {file}: {error.strerror or error}") from None
+        with fresh_file(file) as fresh:
+            fresh.write_text("\n".join(lines) + "\n", encoding="utf-8")
         out.append(file)
     return out

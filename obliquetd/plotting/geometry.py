@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT
 from obliquetd.errors import InputError, KindError, MathematicalError
+from obliquetd.experiments.streams import dense, floating
 from obliquetd.plotting.style import OTHER, color_of, fresh_axes, mark_of
 from obliquetd.problem import PolicyEvaluation
 
@@ -69,18 +69,18 @@ def projections(
         raise InputError(f"{n} states; the picture is for two or three")
     if problem.arithmetic == "symbolic":
         raise KindError("the picture needs numbers; substitute them with problem.subs")
-    ops = problem._ops if problem.arithmetic == "float" else problem._ops.over(FLOAT)
+    ops = floating(problem)
     xi = np.array(ops.xi.entries(), dtype=float)
     if (xi <= 0).any():
         raise InputError("a state is never visited, so it has no axis; give weights with xi=")
     root = np.sqrt(xi)
-    Phi = root[:, None] * np.array([list(row) for row in ops.Phi.rows()], dtype=float)
+    Phi = root[:, None] * dense(ops.Phi)
     rank = np.linalg.matrix_rank(Phi)
     if rank == n:
         raise InputError(f"{rank} independent features on {n} states span everything")
-    v = _column(ops.v_pi)
+    v = dense(ops.v_pi)[:, 0]
     ax = _axes(ax, n)
-    L, r = np.array([list(row) for row in ops.L_pi.rows()], dtype=float), _column(ops.r_pi)
+    L, r = dense(ops.L_pi), dense(ops.r_pi)[:, 0]
     hats, lost = {}, []
     for method in methods:
         try:
@@ -99,10 +99,6 @@ def projections(
         ax.set_title(f"no fixed point: {', '.join(lost)}", fontsize="small")
     ax.legend(frameon=False, fontsize="small")
     return ax
-
-
-def _column(matrix: Any) -> Any:
-    return np.array(matrix.entries(), dtype=float)
 
 
 def _xyz(point: Any) -> list[Any]:

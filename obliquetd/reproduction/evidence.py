@@ -36,7 +36,6 @@ __all__ = [
     "ratio_of_spreads",
     "ratio_of_times",
     "share",
-    "spread",
     "whole",
 ]
 
@@ -120,10 +119,10 @@ def late(curve: Curve, error: str, steps: npt.NDArray[np.int64]) -> Floats:
     return np.asarray(errors[:, steps > steps[-1] - LATE].mean(axis=1))
 
 
-def whole(curve: Curve, error: str, steps: npt.NDArray[np.int64]) -> Floats:
+def whole(curve: Curve, error: str, steps: npt.NDArray[np.int64]) -> Floats:  # noqa: ARG001
     """Each run's mean error over the whole run."""
     errors: Floats = getattr(curve, error)
-    return np.asarray(errors[:, steps >= 0].mean(axis=1))
+    return np.asarray(errors.mean(axis=1))
 
 
 def half_time(curve: Curve, error: str, steps: npt.NDArray[np.int64]) -> Floats:
@@ -171,11 +170,6 @@ def ratio_of_means(a: Floats, b: Floats) -> Interval:
         return Interval(math.nan, math.nan, math.nan)
     error = float((a / top - b / bottom).std(ddof=1)) / math.sqrt(n)
     return _around(top / bottom, error, n)
-
-
-def spread(curve: Curve, error: str) -> float:
-    """The standard deviation over the runs, averaged over the steps."""
-    return float(_thin(getattr(curve, error)).std(axis=0, ddof=1).mean())
 
 
 def ratio_of_spreads(a: Curve, b: Curve, error: str) -> Interval:

@@ -39,19 +39,16 @@ def case_figure(case: Case, found: Sweep, exact: Exact, experiment: Experiment) 
             if error == "rmse":
                 ax.set_title(title, fontsize="medium")
                 if case.floor is not None:
-                    _draw_floor(ax, case.floor(experiment))
+                    ax.axhline(
+                        case.floor(experiment), color="#444444", linestyle=":", linewidth=1.2,
+                        label="standard error of the values",
+                    )  # fmt: skip
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", frameon=False)
     figure.suptitle(f"{case.title}: mean of {DRAWN_RUNS} runs, band with 80 % of them")
     note = "\n".join(textwrap.wrap(case.remark, 130))
     figure.supxlabel(note, fontsize="small", color="#555555")
     return figure
-
-
-def _draw_floor(ax, level: float) -> None:  # type: ignore[no-untyped-def]
-    ax.axhline(
-        level, color="#444444", linestyle=":", linewidth=1.2, label="standard error of the values"
-    )
 
 
 def sweep_figure(case: Case, found: Sweep) -> Figure:
