@@ -31,7 +31,7 @@ from obliquetd.learners.compiled import compiled_driver
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["Experiment", "Run", "positive"]
+__all__ = ["Experiment", "Run", "check_learners", "positive"]
 
 
 class Run(NamedTuple):
@@ -163,6 +163,15 @@ class Experiment:
         numbers = f"{self.tag} {self.steps} {self.seed} {self.every}"
         parts = [self.stream.identity(), self.first.tobytes(), numbers.encode()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def check_learners(learners: Mapping[str, Learner], verb: str) -> None:
+    """InputError where there is none, or something else among them."""
+    if not learners:
+        raise InputError(f"there is no learner to {verb}")
+    for learner in learners.values():
+        if not isinstance(learner, Learner):
+            raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
 
 
 def positive(name: str, value: Any) -> None:

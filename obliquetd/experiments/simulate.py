@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError
-from obliquetd.experiments.experiment import Experiment, Run, positive
+from obliquetd.experiments.experiment import Experiment, Run, check_learners, positive
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.streams import Floats
 from obliquetd.learners import Learner
@@ -228,11 +228,7 @@ def _named(learners: Sequence[Learner] | Mapping[str, Learner]) -> dict[str, Lea
             base = getattr(learner, "name", str(learner))
             count = sum(key.split(" ")[0] == base for key in named)
             named[base if not count else f"{base} {count + 1}"] = learner
-    if not named:
-        raise InputError("there is no learner to simulate")
-    for learner in named.values():
-        if not isinstance(learner, Learner):
-            raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
+    check_learners(named, "simulate")
     return named
 
 

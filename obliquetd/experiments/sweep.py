@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliquetd.errors import InputError
-from obliquetd.experiments.experiment import Experiment, Run, positive
+from obliquetd.experiments.experiment import Experiment, Run, check_learners, positive
 from obliquetd.experiments.grid import label
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.parallel import check_workers, run_tasks
@@ -219,11 +219,8 @@ def run(
     positive("runs", runs)
     positive("block", block)
     check_workers(workers, backend, scheduler)
-    if not learners:
-        raise InputError("there is no learner to run")
+    check_learners(learners, "run")
     for learner in learners.values():
-        if not isinstance(learner, Learner):
-            raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
         learner.step_size(0)
     store = None
     if out is not None:
