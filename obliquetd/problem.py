@@ -55,8 +55,9 @@ class PolicyEvaluation(PaperMatrices, Equations):
         Nonnegative state weights, used as they are. None is the stationary
         distribution of the behaviour chain.
     arithmetic : {"exact", "symbolic", "float"}, optional
-        None infers it. "exact" and "symbolic" read each float as the simplest fraction
-        that rounds to it.
+        None infers it. "exact" and "symbolic" read each float as the shortest decimal that
+        prints it, and a row of probabilities whose decimals miss one by rounding as the
+        simplest fractions nearby that do not.
 
     Raises
     ------

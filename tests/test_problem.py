@@ -453,24 +453,33 @@ def test_floats_become_the_fractions_they_stand_for_only_when_asked():
     assert simple(**given_).arithmetic == "float"
     exact = simple(**given_, arithmetic="exact")
     assert exact.discount == sp.Rational(9, 10)
-    assert list(exact.Phi) == [sp.Rational(1, 10), sp.Rational(1, 3)]
+    assert list(exact.Phi) == [sp.Rational(1, 10), sp.Rational("0.3333333333333333")]
     symbolic = simple(discount="g", features={"s": [0.1], "t": [1]}, arithmetic="symbolic")
     assert symbolic.Phi[0] == sp.Rational(1, 10)
 
 
-def test_exact_arithmetic_refuses_floats_that_do_not_sum_to_one():
-    weights = np.random.default_rng(0).dirichlet(np.ones(5))
+@pytest.mark.parametrize("seed", range(20))
+def test_normalised_float_rows_can_be_read_exactly(seed):
+    """Their decimals miss one by rounding; the exact row sums to one and is as near as floats are."""
+    weights = np.random.default_rng(seed).dirichlet(np.ones(5))
     mdp = MDP.from_transitions(
         [("s", "a", i, float(w), 0) for i, w in enumerate(weights)]
         + [(i, "a", "s", 1, 0) for i in range(5)]
     )
+    exact = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", arithmetic="exact")
+    row = [r.probability for r in exact.mdp.transitions if r.state == "s"]
+    assert sum(row) == 1
+    assert [float(p) for p in row] == pytest.approx(list(weights), rel=1e-14)
+
+
+def test_exact_arithmetic_refuses_floats_beside_exact_numbers_that_do_not_sum_to_one():
+    rows = [("s", "a", "s", 0.5, 0), ("s", "a", "t", "499/1000", 0), ("t", "a", "s", 1, 0)]
     with pytest.raises(ProbabilityError, match="normalize=True"):
-        PolicyEvaluation(mdp, target=Policy.uniform(mdp), arithmetic="exact")
-    repaired = mdp.to_exact(normalize=True)
-    assert (
-        PolicyEvaluation(repaired, target=Policy.uniform(repaired), discount="1/2").arithmetic
-        == "exact"
-    )
+        MDP.from_transitions(rows)
+    mdp = MDP.from_transitions(rows, normalize=True)
+    assert PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), discount="1/2", arithmetic="exact"
+    ).P_pi[0, :].tolist() == [[sp.Rational(500, 999), sp.Rational(499, 999)]]
 
 
 def test_coverage_lists_every_pair_and_zero_over_zero_is_harmless():

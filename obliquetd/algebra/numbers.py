@@ -34,6 +34,7 @@ __all__ = [
     "exactify",
     "join_kinds",
     "kind_of",
+    "misses_one_by_rounding",
     "number_text",
     "parse_number",
     "public_number",
@@ -45,6 +46,8 @@ Kind = Literal["exact", "symbolic", "float"]
 QQ_TYPE = QQ.dtype
 ZERO = QQ(0)
 
+ROW_ROUNDING = 64 * float(np.finfo(float).eps)
+"""A float row of k entries may miss one by this times k: rounding, not a defect."""
 LONGEST_FACTORED = 128
 """Bits of a rational up to which square factors are taken out of its root."""
 LONGEST_SHOWN = 40
@@ -189,36 +192,78 @@ def _simplest_between(low: Fraction, high: Fraction, closed: bool) -> Fraction:
 
 
 def exactify(value: Any) -> Any:
-    """A float becomes the simplest fraction that rounds to it; others stay."""
+    """A float becomes the shortest decimal that prints it; others stay.
+
+    Examples
+    --------
+    >>> exactify(0.9), exactify(0.999999999999), exactify(1e-8)
+    (9/10, 999999999999/1000000000000, 1/100000000)
+    """
     if isinstance(value, float):
-        fraction = simplest_fraction(value)
-        return QQ(fraction.numerator, fraction.denominator)
+        decimal = Fraction(repr(value))
+        return QQ(decimal.numerator, decimal.denominator)
     return value
+
+
+WRITTEN = 17
+"""Characters up to which a float prints what somebody may have typed: 0. and 15 digits."""
+SMALL = 1_000
+"""A denominator that a person means, for floats of full length."""
+NEARBY = (0, 1, 2, 4, 8)
+"""Units in the last place by which a float of a row may miss the fraction it stands for."""
 
 
 def exact_distribution(values: Sequence[Any]) -> list[Any]:
     """The fractions that the floats of one distribution stand for.
 
-    Each float becomes the simplest fraction that rounds to it. Where these do not
-    sum to one, the floats were computed with rounding (``(1 - 1/3) / 2`` is one unit
-    off a third), and the simplest fractions within 1, 2, 4 or 8 units in the last
-    place are taken, at the first width where the sum is one. Otherwise the first
-    reading stands, for the caller to refuse.
+    1. Each float is the shortest decimal that prints it. Where these sum to one, as
+       0.1 and 0.9 do, that is what was written.
+    2. Otherwise the floats were computed: 1/3 is stored as 0.3333333333333333, and
+       ``(1 - 1/3) / 2`` is one unit off. The simplest fractions that round to them, or lie
+       within 1, 2, 4 or 8 units in the last place, are taken at the first width where the
+       sum is one.
+    3. Where no width does, but the floats sum to one to within rounding (as weights do that
+       were divided by their sum), the largest gives way: it is one less the decimals of
+       the others.
+
+    Anything else is a defect of the row; the decimals stand, for the caller to refuse. By
+    accident 0.6666666666666667 and 0.3333333333333333 sum to one as decimals; nobody wrote
+    those, so full-length decimals give way to small fractions too.
 
     Examples
     --------
     >>> exact_distribution([1 / 3, (1 - 1 / 3) / 2, 1 / 3])
     [1/3, 1/3, 1/3]
+    >>> exact_distribution([0.99999999, 1e-8])
+    [99999999/100000000, 1/100000000]
     """
-    strict = [exactify(v) for v in values]
-    if any(isinstance(v, sp.Basic) for v in values) or sum(strict, ZERO) == 1:
-        return strict
-    for slack in (1, 2, 4, 8):
-        fractions = [simplest_fraction(v, slack) if isinstance(v, float) else v for v in values]
-        wide = [parse_number(f) for f in fractions]
-        if sum(wide, ZERO) == 1:
-            return wide
-    return strict
+    decimals = [exactify(v) for v in values]
+    floats = [i for i, v in enumerate(values) if isinstance(v, float)]
+    if not floats or any(isinstance(v, sp.Basic) for v in values):
+        return decimals
+    total = sum(decimals, ZERO)
+    written = total == 1 and all(len(repr(values[i])) <= WRITTEN for i in floats)
+    if written or not misses_one_by_rounding(float(public_number(total)), len(values)):
+        return decimals
+    tries = (_nearby_fractions(values, slack) for slack in NEARBY)
+    fractions = next((row for row in tries if row is not None), None)
+    if fractions and (total != 1 or max(q.denominator for q in fractions) <= SMALL):
+        return fractions
+    largest = max(floats, key=lambda i: decimals[i])
+    decimals[largest] -= total - 1
+    return decimals
+
+
+def _nearby_fractions(values: Sequence[Any], slack: int) -> list[Any] | None:
+    """The simplest fractions within ``slack`` units in the last place, where they sum to one."""
+    simple = [simplest_fraction(v, slack) if isinstance(v, float) else v for v in values]
+    read = [parse_number(f) for f in simple]
+    return read if sum(read, ZERO) == 1 else None
+
+
+def misses_one_by_rounding(total: float, terms: int) -> bool:
+    """Whether floats of this sum, ``terms`` of them, miss one by no more than rounding."""
+    return abs(total - 1.0) <= ROW_ROUNDING * max(terms, 2)
 
 
 def public_number(value: Any) -> Any:

@@ -51,7 +51,7 @@ def choose_arithmetic(
         raise KindError(
             f"floats in {', '.join(floats)} meet symbols in {', '.join(symbolic)}; write the "
             "floats as fractions ('9/10'), or pass arithmetic='symbolic' to read each float as "
-            "the simplest fraction that rounds to it"
+            "the shortest decimal that prints it"
         )
     if wanted == "float" or (wanted is None and floats):
         return FLOAT

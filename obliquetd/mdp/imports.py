@@ -5,6 +5,7 @@ Everything here returns plain rows or tables; :class:`obliquetd.mdp.model.MDP` c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +42,7 @@ def parse_rows(rows: Iterable[Sequence[Any]]) -> list[Row]:
             )
         s, a, t, *numbers = row
         for label in (s, a, t):
-            try:
-                hash(label)
-            except TypeError:
-                raise LabelError(
-                    f"transition row {number}: the label {label!r} is not hashable; use text, "
-                    "numbers or tuples"
-                ) from None
+            check_label(label, f"transition row {number}")
         where = f"of the transition {s!r} -> {t!r} under action {a!r}"
         names = ("the probability", "the reward", "the discount")
         parsed = [parse_number(x, f"{n} {where}") for n, x in zip(names, numbers, strict=False)]
@@ -55,6 +50,30 @@ def parse_rows(rows: Iterable[Sequence[Any]]) -> list[Row]:
             parsed.append(parse_number(1))
         out.append((s, a, t, *parsed))
     return out
+
+
+def check_label(label: Any, where: str) -> None:
+    """A label must be hashable and equal to itself (NaN is not), or no row would find it again.
+
+    Raises
+    ------
+    LabelError
+        Names the label and ``where`` it stands.
+    """
+    try:
+        hash(label)
+    except TypeError:
+        raise LabelError(
+            f"{where}: the label {label!r} is not hashable; use text, numbers or tuples"
+        ) from None
+    if isinstance(label, float | np.floating) and not math.isfinite(label):
+        raise LabelError(
+            f"{where}: the label {label!r} is no finite number and "
+            "cannot be written to a file; use text, integers or tuples"
+        )
+    if isinstance(label, tuple):
+        for part in label:
+            check_label(part, where)
 
 
 def label_order(
@@ -65,6 +84,8 @@ def label_order(
     if wanted is None:
         return seen
     order = tuple(wanted)
+    for label in order:
+        check_label(label, f"the list of {noun}s")
     if len(set(order)) != len(order):
         twice = next(x for i, x in enumerate(order) if x in order[:i])
         raise LabelError(f"{noun} {twice!r} is listed twice")
@@ -101,6 +122,8 @@ def labels_for(n: int, labels: Sequence[Hashable] | None, noun: str) -> tuple[Ha
     """0, 1, 2, ... or the labels given, which must be n distinct ones."""
     if labels is None:
         return tuple(range(n))
+    for label in labels:
+        check_label(label, f"the labels of {noun}")
     if len(labels) != n or len(set(labels)) != n:
         raise InputError(f"{len(set(labels))} distinct labels for {n} {noun}: {shown(labels)}")
     return tuple(labels)

@@ -14,7 +14,7 @@ from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ModelFileError
 from obliquetd.mdp import imports
 from obliquetd.mdp.policy import substitute
-from obliquetd.mdp.table import Table, check_table, normalized
+from obliquetd.mdp.table import Table, check_table, normalized, parse_tolerance
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -64,12 +64,15 @@ class MDP(HtmlTable):
         table: Table,
         *,
         normalize: bool = False,
+        tolerance: Any = None,
     ) -> None:
         if not states:
             raise InputError("the model has no state; expected at least one transition")
         self.states, self.actions = tuple(states), tuple(actions)
-        self.table = normalized(table) if normalize else table
-        check_table(self.table, self.states, self.actions)
+        limit = parse_tolerance(tolerance)
+        divide = normalize or limit is not None
+        self.table = normalized(table, limit) if divide else table
+        check_table(self.table, self.states, self.actions, limit)
 
     @classmethod
     def from_transitions(
@@ -80,6 +83,7 @@ class MDP(HtmlTable):
         actions: Sequence[Hashable] | None = None,
         terminal: Iterable[Hashable] = (),
         normalize: bool = False,
+        tolerance: Any = None,
     ) -> MDP:
         """From rows ``(state, action, next_state, probability, reward[, discount])``.
 
@@ -94,6 +98,9 @@ class MDP(HtmlTable):
             anything else that leaves them is an error.
         normalize : bool
             Divide each (state, action) by its sum. Never done unless asked for.
+        tolerance : number, optional
+            Divide by their sum those rows only that miss one by at most this, as rows of
+            rounded decimals do; a row further off is an error.
 
         Raises
         ------
@@ -108,7 +115,9 @@ class MDP(HtmlTable):
         table = Table.from_rows(
             (index[s], action_index[a], index[t], p, r, d) for s, a, t, p, r, d in kept
         )
-        return cls(table_states, table_actions, table, normalize=normalize)
+        return cls(
+            table_states, table_actions, table, normalize=normalize, tolerance=tolerance
+        )
 
     @classmethod
     def from_arrays(
@@ -120,6 +129,7 @@ class MDP(HtmlTable):
         actions: Sequence[Hashable] | None = None,
         discount: Any = None,
         normalize: bool = False,
+        tolerance: Any = None,
     ) -> MDP:
         """From arrays, as other MDP toolboxes hold them.
 
@@ -135,6 +145,8 @@ class MDP(HtmlTable):
             Labels; the default is 0, 1, 2, ...
         discount : array (A, S, S), optional
             Each transition's own discount; 1 where not given.
+        normalize, tolerance
+            As for :meth:`from_transitions`: rows of float32 miss one by some 1e-8.
 
         Raises
         ------
@@ -153,10 +165,13 @@ class MDP(HtmlTable):
             imports.labels_for(k, actions, "actions"),
             table,
             normalize=normalize,
+            tolerance=tolerance,
         )
 
     @classmethod
-    def from_graph(cls, graph: nx.MultiDiGraph[Any], *, normalize: bool = False) -> MDP:
+    def from_graph(
+        cls, graph: nx.MultiDiGraph[Any], *, normalize: bool = False, tolerance: Any = None
+    ) -> MDP:
         """From a networkx MultiDiGraph whose edge keys are the actions.
 
         Edge attributes: ``probability``, ``reward`` and optionally ``discount``.
@@ -171,10 +186,14 @@ class MDP(HtmlTable):
             Where the graph is no MultiDiGraph, or an edge lacks an attribute.
         """
         rows, states, actions = imports.rows_from_graph(graph)
-        return cls.from_transitions(rows, states=states, actions=actions, normalize=normalize)
+        return cls.from_transitions(
+            rows, states=states, actions=actions, normalize=normalize, tolerance=tolerance
+        )
 
     @classmethod
-    def from_gymnasium(cls, env: Any) -> MDP:
+    def from_gymnasium(
+        cls, env: Any, *, normalize: bool = False, tolerance: Any = None
+    ) -> MDP:
         """From a Gymnasium toy-text environment's table ``env.unwrapped.P``.
 
         A row marked ``done`` restarts from the environment's initial distribution
@@ -188,19 +207,25 @@ class MDP(HtmlTable):
             Where the environment has no table or no initial distribution.
         """
         rows, n, k = imports.rows_from_gymnasium(env)
-        return cls.from_transitions(rows, states=range(n), actions=range(k))
+        return cls.from_transitions(
+            rows, states=range(n), actions=range(k), normalize=normalize, tolerance=tolerance
+        )
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> MDP:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, normalize: bool = False, tolerance: Any = None
+    ) -> MDP:
         """From what :meth:`to_dict` returned."""
         return cls.from_transitions(
             data["transitions"],
             states=data["states"],
             actions=data["actions"],
+            normalize=normalize,
+            tolerance=tolerance,
         )
 
     @classmethod
-    def from_json(cls, text: str) -> MDP:
+    def from_json(cls, text: str, *, normalize: bool = False, tolerance: Any = None) -> MDP:
         """From the JSON text that :meth:`to_json` returned; exact numbers stay exact."""
         try:
             data = json.loads(text)
@@ -212,7 +237,9 @@ class MDP(HtmlTable):
                         (*map(imports.label_from_json, row[:3]), *row[3:])
                         for row in data["transitions"]
                     ],
-                }
+                },
+                normalize=normalize,
+                tolerance=tolerance,
             )
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             if isinstance(error, InputError):
@@ -299,13 +326,17 @@ class MDP(HtmlTable):
         return self._changed(lambda v: substitute(v, values))
 
     def to_exact(self, *, normalize: bool = False) -> MDP:
-        """Each float as the simplest fraction that rounds to it.
+        """Each float as the shortest decimal that prints it.
+
+        Where the decimals of a (state, action) do not sum to one because the floats were
+        rounded, the simplest fractions nearby that do: three of 0.3333333333333333 are
+        thirds.
 
         Raises
         ------
         ProbabilityError
-            Where the fractions of a (state, action) no longer sum to exactly one,
-            unless ``normalize`` is set.
+            Where exact numbers beside the floats leave a (state, action) off one, unless
+            ``normalize`` is set.
         """
         return MDP(self.states, self.actions, self.table.exact(), normalize=normalize)
 

@@ -20,7 +20,7 @@ from obliquetd.algebra import (
 )
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
-from obliquetd.mdp.table import outcome_sum, sums_to_one
+from obliquetd.mdp.table import outcome_sum, parse_tolerance, sums_to_one, within_tolerance
 
 if TYPE_CHECKING:
     from obliquetd.mdp.model import MDP
@@ -38,6 +38,9 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         Numbers may be exact (``1``, ``"1/3"``), symbolic (``"p"``) or floats.
     normalize : bool
         Divide each row by its sum. Never done unless asked for.
+    tolerance : number, optional
+        Divide by their sum those rows only that miss one by at most this; a row further
+        off is an error.
 
     Raises
     ------
@@ -61,7 +64,9 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         probabilities: Mapping[Any, Mapping[Any, Any]],
         *,
         normalize: bool = False,
+        tolerance: Any = None,
     ) -> None:
+        limit = parse_tolerance(tolerance)
         self._rows: dict[Hashable, dict[Hashable, Any]] = {}
         if not isinstance(probabilities, Mapping):
             raise InputError(
@@ -79,7 +84,9 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
                 action: parse_number(p, f"the probability of action {action!r} in state {state!r}")
                 for action, p in row.items()
             }
-            self._rows[state] = _checked(state, parsed, normalize)
+            self._rows[state] = _checked(
+                state, parsed, normalize or limit is not None, limit
+            )
 
     @classmethod
     def deterministic(cls, actions: Mapping[Any, Any]) -> Policy:
@@ -164,13 +171,16 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         )
 
     def to_exact(self, *, normalize: bool = False) -> Policy:
-        """Each float as the simplest fraction that rounds to it.
+        """Each float as the shortest decimal that prints it.
+
+        Where the decimals of a row do not sum to one because the floats were rounded, the
+        simplest fractions nearby that do.
 
         Raises
         ------
         ProbabilityError
-            Where the fractions of a row no longer sum to exactly one, unless
-            ``normalize`` is set.
+            Where exact numbers beside the floats leave a row off one, unless ``normalize``
+            is set.
         """
         return Policy(
             {
@@ -239,21 +249,28 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     return parse_number(value.subs(parsed), f"the formula {value}")
 
 
-def _checked(state: Any, row: dict[Any, Any], normalize: bool) -> dict[Any, Any]:
+def _checked(
+    state: Any, row: dict[Any, Any], normalize: bool, tolerance: Any
+) -> dict[Any, Any]:
     if not row:
         raise ProbabilityError(f"the policy in state {state!r} has no action", state=state)
     _no_negative(state, row.items())
     total = outcome_sum(row.values())
-    if normalize and not isinstance(total, sp.Basic) and total != 0:
+    if normalize and total != 0 and within_tolerance(total, tolerance):
         return {a: parse_number(public_number(p) / public_number(total)) for a, p in row.items()}
     if not sums_to_one(total, len(row)):
         raise ProbabilityError(
             f"the policy in state {state!r}: the action probabilities sum to {number_text(total)}; "
-            "expected 1. Correct them, or pass normalize=True to divide by the sum",
+            f"expected 1{_limit(tolerance)}. Correct them, or divide them by their sum with "
+            "Policy(rows, normalize=True)",
             state=state,
             total=public_number(total),
         )
     return row
+
+
+def _limit(tolerance: Any) -> str:
+    return "" if tolerance is None else f" to within the tolerance {number_text(tolerance)}"
 
 
 def _no_negative(state: Any, row: Iterable[tuple[Any, Any]]) -> None:

@@ -23,20 +23,19 @@ from obliquetd.algebra import (
     exactify,
     join_kinds,
     kind_of,
+    misses_one_by_rounding,
     number_text,
     parse_number,
     public_number,
     simplest_fraction,
 )
+from obliquetd.algebra.numbers import ROW_ROUNDING
 from obliquetd.errors import DiscountError, NumberError, ProbabilityError
 
 __all__ = ["Column", "Table", "map_column", "outcome_sum"]
 
 Column = npt.NDArray[Any]
 """float64 where every entry is a float, else an object array of parsed numbers."""
-
-ROUNDING = 64 * float(np.finfo(float).eps)
-"""A float row of k entries may miss one by this times k: rounding, not a defect."""
 
 
 def column(values: Sequence[Any]) -> Column:
@@ -76,10 +75,11 @@ def outcome_sum(values: Iterable[Any]) -> Any:
 
 
 def _plus(a: Any, b: Any) -> Any:
+    if isinstance(a, sp.Basic) or isinstance(b, sp.Basic):
+        # A float beside a formula is the decimal that it prints: it could be nothing else.
+        return parse_number(public_number(exactify(a)) + public_number(exactify(b)))
     if isinstance(a, float) or isinstance(b, float):
         return float(public_number(a)) + float(public_number(b))
-    if isinstance(a, sp.Basic) or isinstance(b, sp.Basic):
-        return parse_number(public_number(a) + public_number(b))
     return a + b
 
 
@@ -125,7 +125,7 @@ class Table:
         )
 
     def exact(self) -> Table:
-        """Each float as the simplest fraction that rounds to it, row sums in mind."""
+        """Each float as the shortest decimal that prints it, row sums in mind."""
         probabilities: list[Any] = []
         for begin, end in self.pairs():
             probabilities += exact_distribution(self.probability[begin:end].tolist())
@@ -166,8 +166,15 @@ class Table:
         )
 
 
-def check_table(table: Table, states: Sequence[Hashable], actions: Sequence[Hashable]) -> None:
+def check_table(
+    table: Table,
+    states: Sequence[Hashable],
+    actions: Sequence[Hashable],
+    tolerance: Any = None,
+) -> None:
     """Every probability in [0, 1], every (state, action) summing to one, discounts in [0, 1].
+
+    ``tolerance`` is what :func:`normalized` was given: a row that is still off missed it.
 
     Formulas are checked after simplification (their sums); their signs are checked
     when numbers are substituted.
@@ -192,8 +199,10 @@ def check_table(table: Table, states: Sequence[Hashable], actions: Sequence[Hash
         if not sums_to_one(total, members):
             raise ProbabilityError(
                 f"state {states[s]!r}, action {actions[a]!r}: the probabilities sum to "
-                f"{_say(total)}, off by {_say(_gap(total))}; expected 1. Correct the row, or pass "
-                "normalize=True to divide it by its sum",
+                f"{_say(total)}, off by {_say(_gap(total))}; expected 1"
+                + ("" if tolerance is None else f" to within the tolerance {_say(tolerance)}")
+                + ". Correct the row, or pass normalize=True to divide it by its sum"
+                + (", without a tolerance" if tolerance is not None else ""),
                 state=states[s],
                 action=actions[a],
                 total=public_number(total),
@@ -219,14 +228,43 @@ def pair_sums(table: Table) -> Iterable[tuple[tuple[int, int], Any, int]]:
 def sums_to_one(total: Any, terms: int) -> bool:
     """Exactly one; for floats, one up to rounding; for formulas, one after simplification."""
     if isinstance(total, float):
-        return abs(total - 1.0) <= ROUNDING * max(terms, 2)
+        return misses_one_by_rounding(total, terms)
     if isinstance(total, sp.Basic):
         return bool(sp.cancel(total - 1) == 0)
     return bool(total == 1)
 
 
-def normalized(table: Table) -> Table:
-    """Each (state, action) divided by its sum; only ever on the user's word."""
+def parse_tolerance(tolerance: Any) -> Any:
+    """How far from one a row may be to be divided by its sum; None is no limit.
+
+    Raises
+    ------
+    NumberError
+        Where it is negative or no number.
+    """
+    if tolerance is None:
+        return None
+    limit = parse_number(tolerance, "the tolerance")
+    if isinstance(limit, sp.Basic) or limit < 0:
+        raise NumberError(
+            f"the tolerance is {number_text(limit)}; expected a number of 0 or more, such as 1e-6"
+        )
+    return limit
+
+
+def within_tolerance(total: Any, tolerance: Any) -> bool:
+    """Whether a row of this sum is to be divided by it; a formula is where there is no limit."""
+    if tolerance is None:
+        return True
+    return not isinstance(total, sp.Basic) and bool(_gap(total) <= public_number(tolerance))
+
+
+def normalized(table: Table, tolerance: Any = None) -> Table:
+    """Each (state, action) divided by its sum; only ever on the user's word.
+
+    Rows whose sum misses one by more than ``tolerance`` (parsed) are left as they are, for
+    :func:`check_table` to refuse.
+    """
     factors: dict[tuple[int, int], Any] = {k: total for k, total, _ in pair_sums(table)}
     out = []
     for s, a, p in zip(
@@ -235,7 +273,9 @@ def normalized(table: Table) -> Table:
         total = factors[s, a]
         if total == 0:
             raise NumberError("cannot normalize a row of probabilities that sums to 0")
-        out.append(parse_number(public_number(p) / public_number(total)))
+        if within_tolerance(total, tolerance):
+            p = parse_number(public_number(p) / public_number(total))
+        out.append(p)
     return Table(
         table.state, table.action, table.next_state, column(out), table.reward, table.discount
     )
@@ -243,11 +283,11 @@ def normalized(table: Table) -> Table:
 
 def _outside_unit(values: Column) -> list[int]:
     if values.dtype == float:
-        return np.flatnonzero((values < 0) | (values > 1 + ROUNDING)).tolist()
+        return np.flatnonzero((values < 0) | (values > 1 + ROW_ROUNDING)).tolist()
     return [
         i
         for i, v in enumerate(values.tolist())
-        if not isinstance(v, sp.Basic) and (v < 0 or v > (1 + ROUNDING if type(v) is float else 1))
+        if not isinstance(v, sp.Basic) and (v < 0 or v > (1 + ROW_ROUNDING if type(v) is float else 1))
     ]
 
 
