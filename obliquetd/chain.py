@@ -117,12 +117,8 @@ class MarkovChain:
         for members, closed in self.components:
             if closed:
                 inside = stationary(self.P.submatrix(members, members))
-                weights: list[Any] = [self.P.arithmetic.zero] * len(self.labels)
-                for i, w in zip(members, inside.entries(), strict=True):
-                    weights[i] = w
-                full = self.P.arithmetic.column(weights)
-                full.report = inside.report
-                out.append(full)
+                n = len(self.labels)
+                out.append(self.P.arithmetic.embedded(inside, members, n) if len(members) < n else inside)
         return tuple(out)
 
     @property
@@ -149,30 +145,24 @@ class MarkovChain:
         return self.distributions[0]
 
 
-def discount_free_classes(
-    P_gamma: Matrix, leak: Sequence[Any], tolerance: float
-) -> list[list[int]]:
+def discount_free_classes(P_gamma: Matrix) -> list[list[int]]:
     """The closed sets of states on which no discount is ever applied.
 
     Parameters
     ----------
     P_gamma : Matrix of shape (n, n)
         P_pi with each transition times its discount.
-    leak : sequence of n native scalars
-        1 minus the row sums of ``P_gamma``.
-    tolerance : float
-        What counts as no leak, for floats.
 
     Returns
     -------
     list of sorted lists of state indices
-        L_pi = I - P_gamma is singular exactly where this is not empty.
+        L_pi = I - P_gamma is singular exactly where this is not empty. Among floats a row
+        has no discount where its sum is one up to the rounding of its own numbers.
     """
-
-    def tight(x: Any) -> bool:
-        return abs(x) <= tolerance if isinstance(x, float) else not x
-
-    if not any(tight(x) for x in leak):
+    n, arithmetic = P_gamma.shape[0], P_gamma.arithmetic
+    ones = arithmetic.column([arithmetic.one] * n)
+    leak = (ones - P_gamma @ ones).cleaned().entries()
+    if all(leak):
         return []
-    chain = MarkovChain(P_gamma, range(P_gamma.shape[0]))
-    return [m for m, closed in chain.components if closed and all(tight(leak[i]) for i in m)]
+    chain = MarkovChain(P_gamma, range(n))
+    return [m for m, closed in chain.components if closed and not any(leak[i] for i in m)]

@@ -79,12 +79,18 @@ def _weight(ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: int 
 
 
 def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
-    """For each state: Lambda . phi, ||Lambda||^2, ||phi||^2 and the weight."""
+    """For each state: Lambda . phi, ||Lambda||^2, ||phi||^2 and the weight.
+
+    They stand for a ratio that does not change with the scale of all features, and what is
+    zero in Lambda but for rounding counts as zero.
+    """
+    Phi = ops.unit_Phi
+    Lambda = (ops.L_pi @ Phi).cleaned()
     return list(
         zip(
-            ops.Lambda.row_dots(ops.Phi).entries(),
-            ops.Lambda.row_dots(ops.Lambda).entries(),
-            ops.Phi.row_dots(ops.Phi).entries(),
+            Lambda.row_dots(Phi).entries(),
+            Lambda.row_dots(Lambda).entries(),
+            Phi.row_dots(Phi).entries(),
             ops.xi.entries(),
             strict=True,
         )

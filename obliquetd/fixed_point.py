@@ -82,17 +82,17 @@ class FixedPoint(Equations):
     @cached_property
     def rmse(self) -> Any:
         """||v_hat - v_pi||_Xi."""
-        return self._root(metrics.mean_squared_error(self._ops, self._v_hat))
+        return metrics.root_mean_squared_error(self._ops, self._v_hat)
 
     @cached_property
     def rmspbe(self) -> Any:
         """||v_hat - Pi T v_hat||_Xi; 0 for TD."""
-        return self._root(metrics.mean_squared_projected_bellman_error(self._ops, self._v_hat))
+        return metrics.root_mean_squared_projected_bellman_error(self._ops, self._v_hat)
 
     @cached_property
     def rmsbe(self) -> Any:
         """||v_hat - T v_hat||_Xi; smallest for the residual gradient."""
-        return self._root(metrics.mean_squared_bellman_error(self._ops, self._v_hat))
+        return metrics.root_mean_squared_bellman_error(self._ops, self._v_hat)
 
     @cached_property
     def mstde(self) -> Any:
@@ -102,7 +102,7 @@ class FixedPoint(Equations):
     @cached_property
     def neu(self) -> Any:
         """||Phi' Xi (T v_hat - v_hat)||, the norm of TD's expected update there."""
-        return self._root(metrics.expected_update(self._ops, self._v_hat))
+        return metrics.expected_update(self._ops, self._v_hat)
 
     @cached_property
     def distance(self) -> Any:

@@ -1,8 +1,8 @@
 """How good an approximation is: errors, distances, angles, worst cases.
 
 All use the target policy's operator T v = r_pi + P_gamma v, whatever the behaviour.
-Functions return squared errors as native scalars; roots are taken at the surface, so
-that exact numbers stay exact (a root of 41/2 is sqrt(82)/2).
+Norms are public: an exact one is the root of a rational (of 41/2: sqrt(82)/2), and a float
+one never squares a number that could overflow.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ import sympy as sp
 from obliquetd.algebra import FloatMatrix, Matrix, exact_root
 from obliquetd.chain import discount_free_classes
 from obliquetd.errors import SignUndecidedError, SingularError
-from obliquetd.operators import NO_LEAK, Operators
+from obliquetd.operators import Operators
 from obliquetd.projection import BestApproximation
 
 __all__ = [
     "bellman_residual",
     "criterion",
     "expected_update",
-    "mean_squared_bellman_error",
-    "mean_squared_error",
-    "mean_squared_projected_bellman_error",
+    "root_mean_squared_bellman_error",
+    "root_mean_squared_error",
+    "root_mean_squared_projected_bellman_error",
     "mean_squared_td_error",
     "return_variance",
     "spread_of_projection",
     "subspace_angle",
+    "weighted_norm",
 ]
 
 
-def weighted_square(ops: Operators, u: Matrix) -> Any:
-    """||u||_Xi^2 = sum of xi(s) u(s)^2."""
-    return (u.T @ u.scale_rows(ops.xi)).item()
+def weighted_norm(ops: Operators, u: Matrix) -> Any:
+    """||u||_Xi, the root of the sum of xi(s) u(s)^2, public."""
+    return ops.arithmetic.weighted_norm(ops.xi, u)
 
 
 def bellman_residual(ops: Operators, v: Matrix) -> Matrix:
@@ -43,53 +44,60 @@ def bellman_residual(ops: Operators, v: Matrix) -> Matrix:
     return ops.r_pi - ops.L_pi @ v
 
 
-def mean_squared_error(ops: Operators, v: Matrix) -> Any:
-    """||v - v_pi||_Xi^2."""
-    return weighted_square(ops, v - ops.v_pi)
+def root_mean_squared_error(ops: Operators, v: Matrix) -> Any:
+    """||v - v_pi||_Xi."""
+    return weighted_norm(ops, v - ops.v_pi)
 
 
-def mean_squared_bellman_error(ops: Operators, v: Matrix) -> Any:
-    """||T v - v||_Xi^2."""
-    return weighted_square(ops, bellman_residual(ops, v))
+def root_mean_squared_bellman_error(ops: Operators, v: Matrix) -> Any:
+    """||T v - v||_Xi."""
+    return weighted_norm(ops, bellman_residual(ops, v))
 
 
-def mean_squared_projected_bellman_error(ops: Operators, v: Matrix) -> Any:
-    """||Pi (T v - v)||_Xi^2 = g' C^+ g with g = Phi' Xi (T v - v) (Sutton et al. 2009).
+def root_mean_squared_projected_bellman_error(ops: Operators, v: Matrix) -> Any:
+    """||Pi (T v - v)||_Xi, whose square is g' C^+ g with g = Phi' Xi (T v - v) (Sutton et al. 2009).
 
-    For v in span(Phi), where Pi v = v, this is the square of the paper's RMSPBE.
+    For v in span(Phi), where Pi v = v, this is the paper's RMSPBE.
     """
     theta = BestApproximation(ops).fit(bellman_residual(ops, v)).theta
-    return weighted_square(ops, ops.Phi @ theta)
+    return weighted_norm(ops, ops.Phi @ theta)
 
 
 def expected_update(ops: Operators, v: Matrix) -> Any:
-    """||Phi' Xi (T v - v)||^2, the squared norm of the expected TD update."""
-    return (ops.Xi_Phi.T @ bellman_residual(ops, v)).frobenius_squared()
+    """||Phi' Xi (T v - v)||, the norm of the expected TD update."""
+    update = ops.Xi_Phi.T @ bellman_residual(ops, v)
+    ones = ops.arithmetic.column([ops.arithmetic.one] * update.shape[0])
+    return ops.arithmetic.weighted_norm(ones, update)
+
+
+def td_errors(ops: Operators, v: Matrix) -> Any:
+    """r + g v(s') - v(s) of each row of the table."""
+    value = np.array(v.entries(), dtype=ops.reward.dtype if len(ops.reward) else object)
+    return ops.reward + ops.row_discount * value[ops.next_state] - value[ops.state]
 
 
 def mean_squared_td_error(ops: Operators, v: Matrix) -> Any:
     """sum over s, a, s' of xi(s) pi(a|s) p (r + g v(s') - v(s))^2."""
-    value = np.array(v.entries(), dtype=ops.reward.dtype if len(ops.reward) else object)
-    delta = ops.reward + ops.row_discount * value[ops.next_state] - value[ops.state]
+    delta = td_errors(ops, v)
     return (ops.xi.T @ ops.by_state(ops.pi * ops.probability * delta * delta)).item()
 
 
 def return_variance(ops: Operators) -> Matrix:
-    """The variance of the return from each state, by its second moment M (Sobel 1982).
+    """The variance of the return from each state (Sobel 1982).
 
-    M(s) = sum of pi p (r^2 + 2 r g v(s') + g^2 M(s')), variance = M - v^2. Each outcome
-    counts with its own reward and discount.
+    With delta = r + g v(s') - v(s) of each outcome, whose mean is 0 in every state,
+
+    Var(s) = sum of pi p (delta^2 + g^2 Var(s')).
+
+    It is M - v^2 for the second moment M, without the difference of two squares that
+    loses every digit of it near discount 1.
     """
-    v = np.array(ops.v_pi.entries(), dtype=ops.reward.dtype if len(ops.reward) else object)
     weight = ops.pi * ops.probability
-    g, r = ops.row_discount, ops.reward
-    kernel = ops._square(weight * g * g)
-    source = ops.by_state(weight * (r * r + (r + r) * g * v[ops.next_state]))
-    ones = ops.arithmetic.column([ops.arithmetic.one] * ops.n)
-    leak = (ones - kernel @ ones).entries()
-    closed = discount_free_classes(kernel, leak, NO_LEAK)
-    second = ops.discounted_sum(kernel, source, closed, "the second-moment system")
-    return second - ops.v_pi.scale_rows(ops.v_pi)
+    delta = td_errors(ops, ops.v_pi)
+    kernel = ops._square(weight * ops.row_discount * ops.row_discount)
+    source = ops.by_state(weight * delta * delta)
+    closed = discount_free_classes(kernel)
+    return ops.discounted_sum(kernel, source, closed, "the second-moment system")
 
 
 def criterion(ops: Operators, X: Matrix) -> Any:
@@ -152,7 +160,7 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
     (Phi' Xi Phi) (Z'Phi)^-1 (Z' Xi^-1 Z) (Phi'Z)^-1. It is infinite where a state of
     weight zero influences v_hat, and 1 where span(Phi) is everything.
     """
-    Z, Phi = ops.L_pi.T @ X, ops.Phi
+    Z, Phi = (ops.L_pi.T @ X.balanced()).cleaned(), ops.Phi
     numeric = ops.arithmetic.kind == "float"
     if set(Z.support()[0].tolist()) & set(ops.unvisited):
         return math.inf if numeric else sp.oo

@@ -37,9 +37,6 @@ from obliquetd.mdp import MDP, Policy
 
 __all__ = ["Operators"]
 
-NO_LEAK = 1e-14
-"""A float row of P_gamma that sums to within this of one is taken as undiscounted."""
-
 
 class Operators:
     """Everything that follows from an MDP, two policies, features, a discount and weights."""
@@ -192,6 +189,12 @@ class Operators:
         return None if basis.shape[0] == basis.shape[1] else basis
 
     @cached_property
+    def unit_Phi(self) -> Matrix:
+        """Phi times one number, for what does not change with the scale of all features."""
+        largest = self.arithmetic.magnitude(self.Phi)
+        return self.Phi.scaled(self.arithmetic.one / largest)
+
+    @cached_property
     def Lambda(self) -> Matrix:
         """L_pi Phi."""
         return self.L_pi @ self.Phi
@@ -211,8 +214,7 @@ class Operators:
     @cached_property
     def undiscounted(self) -> list[list[int]]:
         """Closed classes of the target chain on which no discount is applied."""
-        ones = self.arithmetic.column([self.arithmetic.one] * self.n)
-        return discount_free_classes(self.P_gamma, (self.L_pi @ ones).entries(), NO_LEAK)
+        return discount_free_classes(self.P_gamma)
 
     @cached_property
     def v_pi(self) -> Matrix:
@@ -231,7 +233,7 @@ class Operators:
         identity = self.arithmetic.identity(self.n)
         if not closed:
             return (identity - kernel).solve(source, what)
-        entries = source.entries()
+        entries = source.cleaned().entries()
         endless = [c for c in closed if any(entries[i] for i in c)]
         if endless:
             raise self._endless(kernel, source, closed, endless)
@@ -242,11 +244,8 @@ class Operators:
         """The solution on the other states, where those excluded count zero."""
         rest = [i for i in range(self.n) if i not in excluded]
         inner = self.arithmetic.identity(len(rest)) - kernel.submatrix(rest, rest)
-        solved = inner.solve(source.submatrix(rest, [0]), "L_pi").entries()
-        values = [self.arithmetic.zero] * self.n
-        for i, v in zip(rest, solved, strict=True):
-            values[i] = v
-        return self.arithmetic.column(values)
+        solved = inner.solve(source.submatrix(rest, [0]), "L_pi")
+        return self.arithmetic.embedded(solved, rest, self.n)
 
     def _endless(
         self, kernel: Matrix, source: Matrix, closed: list[list[int]], endless: list[list[int]]
@@ -283,16 +282,12 @@ class Operators:
         if self.undiscounted:
             classes = [self.names(c) for c in self.undiscounted]
             inside = self.undiscounted[0]
-            null = [self.arithmetic.zero] * self.n
-            for i, w in zip(
-                inside, stationary(self.P_gamma.submatrix(inside, inside)).entries(), strict=True
-            ):
-                null[i] = w
+            weights = stationary(self.P_gamma.submatrix(inside, inside))
             raise SingularError(
                 f"L_pi is singular: with discount 1 the chain never leaves {classes[0]}. Use a "
                 "discount below 1, or make those states terminal (no outgoing transition, or a "
                 "transition of discount 0)",
-                self.arithmetic.column(null).public(),
+                self.arithmetic.embedded(weights, inside, self.n).public(),
             )
         return self.L_pi.T
 

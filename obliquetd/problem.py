@@ -281,16 +281,16 @@ class PolicyEvaluation(PaperMatrices, Equations):
 
     def rmse(self, v: Any) -> Any:
         """||v - v_pi||_Xi, for any vector v of n values."""
-        return self._root(metrics.mean_squared_error(self._ops, read_values(self._ops, v)))
+        return metrics.root_mean_squared_error(self._ops, read_values(self._ops, v))
 
     def rmsbe(self, v: Any) -> Any:
         """||T v - v||_Xi."""
-        return self._root(metrics.mean_squared_bellman_error(self._ops, read_values(self._ops, v)))
+        return metrics.root_mean_squared_bellman_error(self._ops, read_values(self._ops, v))
 
     def rmspbe(self, v: Any) -> Any:
         """||Pi (T v - v)||_Xi."""
-        squared = metrics.mean_squared_projected_bellman_error(self._ops, read_values(self._ops, v))
-        return self._root(squared)
+        values = read_values(self._ops, v)
+        return metrics.root_mean_squared_projected_bellman_error(self._ops, values)
 
     def mstde(self, v: Any) -> Any:
         """The mean squared TD error (not its root)."""
@@ -299,14 +299,11 @@ class PolicyEvaluation(PaperMatrices, Equations):
 
     def neu(self, v: Any) -> Any:
         """||Phi' Xi (T v - v)||, the norm of the expected update."""
-        return self._root(metrics.expected_update(self._ops, read_values(self._ops, v)))
+        return metrics.expected_update(self._ops, read_values(self._ops, v))
 
     def weighted_norm(self, u: Any) -> Any:
         """||u||_Xi, for any vector of n values."""
-        return self._root(metrics.weighted_square(self._ops, read_values(self._ops, u)))
-
-    def _root(self, squared: Any) -> Any:
-        return self._ops.arithmetic.sqrt(squared)
+        return metrics.weighted_norm(self._ops, read_values(self._ops, u))
 
     @property
     def accuracy(self) -> dict[str, SolveReport]:

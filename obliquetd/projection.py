@@ -170,11 +170,8 @@ def _told(vectors: Matrix) -> str:
 
 
 def _support_rows(matrix: Matrix) -> list[int]:
-    """Rows that are not zero (for floats: not zero to rounding)."""
-    if matrix.arithmetic.kind == "float":
-        rows = [max((abs(x) for x in row), default=0.0) for row in matrix.rows()]
-        return [i for i, x in enumerate(rows) if x > 1e-10]
-    return sorted(set(matrix.support()[0].tolist()))
+    """Rows that are not zero, for all that is known."""
+    return sorted(set(matrix.cleaned().support()[0].tolist()))
 
 
 def _hint(ops: Operators) -> str:
@@ -188,7 +185,8 @@ def _hint(ops: Operators) -> str:
 
 
 def solve_projected(ops: Operators, X: Matrix, what: str) -> Solution:
-    """theta with X' L_pi Phi theta = X' r_pi (Lemma 2)."""
+    """theta with X' L_pi Phi theta = X' r_pi (Lemma 2); only span(X) matters."""
+    X = X.balanced()
     return solve_in_row_space(ops, X.T @ ops.Lambda, X.T @ ops.r_pi, what)
 
 
@@ -205,8 +203,9 @@ class BestApproximation:
 
     def fit(self, v: Matrix) -> Solution:
         """The coefficients of Pi v, for one vector or for each column of a matrix."""
+        X = self.ops.Phi.balanced().scale_rows(self.ops.xi)
         return solve_in_row_space(
-            self.ops, self.ops.C, self.ops.Xi_Phi.T @ v, "the least-squares problem"
+            self.ops, X.T @ self.ops.Phi, X.T @ v, "the least-squares problem"
         )
 
     @cached_property

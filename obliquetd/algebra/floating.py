@@ -2,15 +2,17 @@
 
 A matrix never changes from sparse to dense on its own; the one place that would
 need it (a dense answer of over :data:`LARGEST_DENSE` entries) refuses by size.
-Every solve measures its own quality: the relative residual and an estimate of the
-1-norm condition number, collected in :class:`SolveReport`.
+Every matrix knows how far rounding can have moved its entries
+(:mod:`~obliquetd.algebra.rounding`), and every solve measures its own quality from that:
+the relative residual, and how far the data's last places move the solution
+(:class:`SolveReport`). No infinity and no NaN leaves :meth:`FloatMatrix.public`.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,17 +20,24 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
+from obliquetd.algebra.numbers import number_text
+from obliquetd.algebra.rounding import (
+    EPS,
+    FEW_DIGITS,
+    SMALLEST,
+    negligible,
+    power_of_two,
+    roundings,
+)
+from obliquetd.algebra.singular import Factored, equilibrate, largest_growth
 from obliquetd.errors import KindError, NumberError, PrecisionWarning, SingularError, SizeError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
-EPS = float(np.finfo(float).eps)
 SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
 LARGEST_DENSE = 50_000_000
 """Entries of a dense matrix that may come out of sparse input (400 MB)."""
-FEW_DIGITS = 6.0
-"""A solve that keeps fewer correct digits than this warns."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,9 @@ class SolveReport:
     residual : float
         Largest ``|A x - b|`` over ``|A| |x| + |b|`` (a normwise backward error).
     condition : float
-        Estimated 1-norm condition number.
+        By how much the solve magnifies the rounding of the numbers that came in:
+        the largest entry of ``|A^-1| (E |x| + e)`` over that of ``eps |x|``, where E and e
+        bound the errors that A and b inherit from the data (Higham 2002, Section 7.2).
     """
 
     residual: float
@@ -70,10 +81,14 @@ class FloatArithmetic(Arithmetic):
         if isinstance(value, float):
             return value
         try:
-            return int(value.numerator) / int(value.denominator)
+            number = int(value.numerator) / int(value.denominator)
+            if number == 0 and value:
+                raise OverflowError
+            return number
         except OverflowError:
             raise NumberError(
-                "a number is beyond the range of floats; use exact arithmetic"
+                f"the number {number_text(value)} is beyond the range of floats, 1e-308 to 1e308; "
+                "use arithmetic='exact'"
             ) from None
         except AttributeError:
             raise KindError(
@@ -87,13 +102,25 @@ class FloatArithmetic(Arithmetic):
         return np.array([self.scalar(v) for v in values.tolist()], dtype=float)
 
     def public(self, scalar: Any) -> float:
-        return float(scalar)
+        return float(_finite(scalar))
 
     def sign(self, scalar: Any) -> int:
         return int(scalar > 0) - int(scalar < 0)
 
     def sqrt(self, scalar: Any) -> float:
-        return math.sqrt(max(0.0, scalar))
+        return math.sqrt(max(0.0, _finite(scalar)))
+
+    def magnitude(self, matrix: Matrix) -> float:
+        """A power of two, so that dividing by it never rounds."""
+        assert isinstance(matrix, FloatMatrix)
+        array = matrix.array if isinstance(matrix.array, np.ndarray) else matrix.array.data
+        return float(power_of_two(np.abs(_finite(array)).max(initial=0.0)))
+
+    def weighted_norm(self, weights: Matrix, vector: Matrix) -> float:
+        """The root of sum w u^2, by way of u over its largest entry: no square overflows."""
+        largest = self.magnitude(vector)
+        w, u = np.array(weights.entries()), np.array(vector.entries()) / largest
+        return self.public(largest * math.sqrt(float(w @ u**2)))
 
     def check_size(self, n: int) -> None:
         pass
@@ -104,33 +131,76 @@ class FloatArithmetic(Arithmetic):
     def assemble(
         self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
     ) -> FloatMatrix:
-        small = max(shape) < SPARSE_FROM
-        if small or 10 * len(values) > shape[0] * shape[1]:
-            dense = np.zeros(shape)
-            np.add.at(dense, (rows, columns), values)
-            return FloatMatrix(dense)
-        import scipy.sparse as sparse
+        """Each value is a product of up to four numbers of the data, known to its last places."""
 
-        return FloatMatrix(sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape)))
+        def error() -> Any:
+            places = rows.astype(np.int64) * shape[1] + columns
+            most = np.unique(places, return_counts=True)[1].max(initial=1)
+            return _gather(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
+
+        return FloatMatrix(_gather(shape, rows, columns, values), error=error)
 
     def identity(self, n: int) -> FloatMatrix:
         if n < SPARSE_FROM:
-            return FloatMatrix(np.eye(n))
+            return FloatMatrix(np.eye(n), error=np.zeros((n, n)))
         import scipy.sparse as sparse
 
-        return FloatMatrix(sparse.csr_array(sparse.eye_array(n)))
+        eye = sparse.csr_array(sparse.eye_array(n))
+        return FloatMatrix(eye, error=eye * 0.0)
+
+
+def _gather(shape: tuple[int, int], rows: Indices, columns: Indices, values: Any) -> Any:
+    if max(shape) < SPARSE_FROM or 10 * len(values) > shape[0] * shape[1]:
+        dense = np.zeros(shape)
+        np.add.at(dense, (rows, columns), values)
+        return dense
+    import scipy.sparse as sparse
+
+    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))
+
+
+def _finite(values: Any) -> Any:
+    """The values, refused where one has left the range of floats."""
+    listed = values if isinstance(values, np.ndarray | float) else getattr(values, "data", values)
+    if not np.isfinite(listed).all():
+        raise NumberError(
+            "the result, or a step on the way to it, is beyond the range of floats (1e308); use "
+            "arithmetic='exact', or scale the rewards or features"
+        )
+    return values
 
 
 FLOAT = FloatArithmetic()
 
 
 class FloatMatrix(Matrix):
-    """A numpy array of two dimensions, or a scipy.sparse ``csr_array``."""
+    """A numpy array of two dimensions, or a scipy.sparse ``csr_array``.
+
+    Parameters
+    ----------
+    array : numpy.ndarray or scipy.sparse array
+    report : SolveReport, optional
+    error : array of that shape, or function that returns one, optional
+        A bound on the error of each entry; a function is called when it is first asked
+        for. None is the last place of each entry, as for data.
+    """
 
     arithmetic = FLOAT
 
-    def __init__(self, array: Any, report: SolveReport | None = None) -> None:
-        self.array, self.report = array, report
+    def __init__(
+        self, array: Any, report: SolveReport | None = None, error: Any | Callable[[], Any] = None
+    ) -> None:
+        self.array, self.report, self._error = array, report, error
+
+    @property
+    def error(self) -> Any:
+        """How far each entry may be from its value in exact arithmetic, in the same format."""
+        if self._error is None:
+            self._error = abs(self.array) * EPS
+        elif callable(self._error):
+            with np.errstate(all="ignore"):
+                self._error = self._error()
+        return self._error
 
     @property
     def sparse(self) -> bool:
@@ -139,15 +209,18 @@ class FloatMatrix(Matrix):
 
     def dense(self) -> npt.NDArray[np.float64]:
         """The entries as a numpy array, refused where that would fill the memory."""
-        if not self.sparse:
-            return self.array  # type: ignore[no-any-return]
+        return self._dense(self.array)
+
+    def _dense(self, array: Any) -> npt.NDArray[np.float64]:
+        if isinstance(array, np.ndarray):
+            return array
         m, n = self.shape
         if m * n > LARGEST_DENSE:
             raise SizeError(
                 f"a dense {m} by {n} matrix takes {8 * m * n:,} bytes; ask for the products you "
                 "need (v_pi, xi, best, fixed points) in place of the matrix"
             )
-        return self.array.toarray()  # type: ignore[no-any-return]
+        return array.toarray()  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -155,30 +228,53 @@ class FloatMatrix(Matrix):
 
     @property
     def T(self) -> FloatMatrix:
-        return _wrap(self.array.T)
+        return _wrap(self.array.T, lambda: self.error.T)
 
     def __matmul__(self, other: FloatMatrix) -> FloatMatrix:
-        return _wrap(self.array @ other.array)
+        def error() -> Any:
+            a, b = abs(self.array), abs(other.array)
+            bound = a @ (other.error + b * roundings(self.shape[1])) + self.error @ (b + other.error)
+            return bound + SMALLEST * self.shape[1] if isinstance(bound, np.ndarray) else bound
+
+        return _wrap(_quiet(lambda: self.array @ other.array), error)
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:
-        return _wrap(self.array + other.array)
+        total = self.array + other.array
+        return _wrap(total, lambda: self.error + other.error + abs(total) * EPS)
 
     def __sub__(self, other: FloatMatrix) -> FloatMatrix:
-        return _wrap(self.array - other.array)
+        gap = self.array - other.array
+        return _wrap(gap, lambda: self.error + other.error + abs(gap) * EPS)
 
     def scaled(self, factor: Any) -> FloatMatrix:
-        return _wrap(self.array * factor)
+        scaled = _quiet(lambda: self.array * factor)
+        return _wrap(scaled, lambda: self.error * abs(factor) + abs(scaled) * EPS)
 
     def scale_rows(self, factors: FloatMatrix) -> FloatMatrix:
-        return _wrap(self.array * factors.dense())
+        by = factors.dense()
+        scaled = _quiet(lambda: self.array * by)
+
+        def error() -> Any:
+            bound = self.error * abs(by) + abs(self.array) * factors.error + abs(scaled) * EPS
+            return bound + SMALLEST if isinstance(bound, np.ndarray) else bound
+
+        return _wrap(scaled, error)
 
     def row_dots(self, other: FloatMatrix) -> FloatMatrix:
-        product = self.array * other.array
-        return FloatMatrix(np.asarray(product.sum(axis=1)).reshape(-1, 1))
+        def sums(product: Any) -> Any:
+            return np.asarray(product.sum(axis=1)).reshape(-1, 1)
+
+        def error() -> Any:
+            a, b = abs(self.array), abs(other.array)
+            return sums(
+                a * other.error + self.error * (b + other.error) + a * b * roundings(a.shape[1])
+            )
+
+        return FloatMatrix(sums(_quiet(lambda: self.array * other.array)), error=error)
 
     def submatrix(self, rows: Sequence[int], columns: Sequence[int]) -> FloatMatrix:
         i, j = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
-        return _wrap(self.array[i][:, j])
+        return _wrap(self.array[i][:, j], lambda: self.error[i][:, j])
 
     def rows(self) -> list[list[float]]:
         return self.dense().tolist()  # type: ignore[no-any-return]
@@ -190,48 +286,51 @@ class FloatMatrix(Matrix):
         i, j = self.array.nonzero()
         return np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
 
+    def cleaned(self) -> FloatMatrix:
+        if self.sparse:
+            return self
+        zero = negligible(self.array, self.error)
+        return FloatMatrix(np.where(zero, 0.0, self.array), error=lambda: self.error)
+
+    def balanced(self) -> FloatMatrix:
+        if self.sparse:
+            return self
+        scale = power_of_two(np.abs(self.array).max(axis=0, initial=0.0))
+        return FloatMatrix(self.array / scale, error=lambda: self.error / scale)
+
+    # --- solving --------------------------------------------------------------------------
+
     def solve(self, right: FloatMatrix, what: str = "the system") -> FloatMatrix:
         if 0 in self.shape:
             return FloatMatrix(np.zeros((self.shape[1], right.shape[1])))
-        x, condition = (self._solve_sparse if self.sparse else self._solve_dense)(right, what)
-        solution = FloatMatrix(x, SolveReport(self._backward_error(x, right), condition))
-        assert solution.report is not None
-        if solution.report.digits < FEW_DIGITS:
-            warnings.warn(
-                f"{what} is nearly singular (condition {condition:.1e}): about "
-                f"{solution.report.digits:.0f} correct digits are left; use arithmetic='exact'",
-                PrecisionWarning,
-                stacklevel=2,
-            )
-        return solution
+        factored = Factored.of(self.array)
+        b = right.dense()
+        x = _quiet(lambda: factored.solve(b)) if factored else np.full(b.shape, np.nan)
+        if factored is None or not np.isfinite(x).all():
+            raise SingularError(f"{what} is singular to working precision", self._null_vector())
+        sizes = np.abs(x).max(axis=0, initial=0.0)
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        from_matrix = np.asarray(self.error @ np.abs(x)) / sizes
+        growth = largest_growth(factored, from_matrix.max(axis=1))
+        if growth >= 1.0:
+            raise SingularError(f"{what} is singular to working precision", self._null_vector())
+        from_right = self._dense(right.error) / sizes
+        total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
+        report = SolveReport(self._backward_error(x, right), max(1.0, total / EPS))
+        _warn_of_few_digits(what, growth)
 
-    def _solve_dense(self, right: FloatMatrix, what: str) -> tuple[npt.NDArray[Any], float]:
-        from scipy.linalg import lapack, lu_solve
+        def error() -> Any:
+            gap = np.abs(self.array @ x - b)
+            weight = from_matrix * sizes + right.error + gap
+            return factored.growth(weight) + np.abs(x) * EPS
 
-        lu, pivots, failed = lapack.dgetrf(self.array)
-        norm = float(np.linalg.norm(self.array, 1))
-        reciprocal = lapack.dgecon(lu, norm)[0] if not failed else 0.0
-        if failed or reciprocal < EPS:
-            null = self._closest_null_vector()
-            raise SingularError(f"{what} is singular to working precision", null)
-        return lu_solve((lu, pivots), right.dense()), 1.0 / reciprocal
+        return FloatMatrix(x, report, error)
 
-    def _closest_null_vector(self) -> npt.NDArray[Any]:
-        vector: npt.NDArray[Any] = np.linalg.svd(self.dense())[2][-1]
+    def _null_vector(self) -> npt.NDArray[Any] | None:
+        if self.shape[0] > SPARSE_FROM:
+            return None
+        vector: npt.NDArray[Any] = np.linalg.svd(np.nan_to_num(self.dense()))[2][-1]
         return vector
-
-    def _solve_sparse(self, right: FloatMatrix, what: str) -> tuple[npt.NDArray[Any], float]:
-        import scipy.sparse.linalg as linalg
-
-        try:
-            lu: Any = linalg.splu(self.array.tocsc())
-        except RuntimeError:
-            raise SingularError(f"{what} is singular to working precision") from None
-        inverse: Any = linalg.LinearOperator(
-            self.shape, matvec=lu.solve, rmatvec=lambda y: lu.solve(y, trans="T"), dtype=np.float64
-        )
-        condition = float(linalg.norm(self.array, 1)) * float(linalg.onenormest(inverse))
-        return lu.solve(right.dense()), condition
 
     def _backward_error(self, x: npt.NDArray[Any], right: FloatMatrix) -> float:
         gap = np.abs(self.array @ x - right.array).max(initial=0.0)
@@ -240,37 +339,39 @@ class FloatMatrix(Matrix):
         return float(gap / scale) if scale else 0.0
 
     def general_solution(self, right: FloatMatrix) -> GeneralSolution:
+        """By singular values of the equilibrated matrix, each judged against its own bound."""
         if self.sparse and self.shape[0] == self.shape[1]:
             return GeneralSolution(self.solve(right), FloatMatrix(np.zeros((self.shape[1], 0))))
-        i, j = self.support()
-        kept_rows, kept = np.unique(i), np.unique(j)
-        a, b = self.dense(), right.dense()
-        u, s, vt = np.linalg.svd(a[np.ix_(kept_rows, kept)])
-        rank = int((s > _tolerance(s, self.shape)).sum())
-        free = np.setdiff1d(np.arange(self.shape[1]), kept)
-        null = np.zeros((self.shape[1], len(kept) - rank + len(free)))
-        null[kept, : len(kept) - rank] = vt[rank:].T
-        null[free, len(kept) - rank :] = np.eye(len(free))
-        x = np.zeros((self.shape[1], b.shape[1]))
-        x[kept] = vt[:rank].T @ ((u[:, :rank].T @ b[kept_rows]) / s[:rank, None])
-        gap = np.abs(a @ x - b).max(initial=0.0)
-        scale = (s[0] if s.size else 0.0) * np.abs(x).max(initial=0.0) + np.abs(b).max(initial=0.0)
-        condition = float(s[0] / s[rank - 1]) if rank else 1.0
-        if gap > 1e3 * EPS * max(self.shape) * scale:
-            return GeneralSolution(None, FloatMatrix(null))
-        report = SolveReport(float(gap / scale) if scale else 0.0, condition)
-        return GeneralSolution(FloatMatrix(x, report), FloatMatrix(null))
+        system = equilibrate(_finite(self.dense()), self._dense(self.error))
+        null = self._null(system)
+        found = system.solve(_finite(right.dense()), self._dense(right.error))
+        if found is None:
+            return GeneralSolution(None, null)
+        _warn_of_few_digits("the system", found.growth)
+        report = SolveReport(found.residual, max(1.0, found.total / EPS))
+        return GeneralSolution(FloatMatrix(_finite(found.x), report, found.error), null)
+
+    @staticmethod
+    def _null(system: Any) -> FloatMatrix:
+        vectors, error = system.null_space()
+        return FloatMatrix(vectors, error=error)
 
     def null_space(self) -> FloatMatrix:
-        _, s, vt = np.linalg.svd(self.dense())
-        return FloatMatrix(vt[int((s > _tolerance(s, self.shape)).sum()) :].T)
+        return self._null(equilibrate(_finite(self.dense()), self._dense(self.error)))
 
     def column_basis(self) -> FloatMatrix:
-        u, s, _ = np.linalg.svd(self.dense(), full_matrices=False)
-        return FloatMatrix(u[:, s > _tolerance(s, self.shape)])
+        system = equilibrate(_finite(self.dense()), self._dense(self.error))
+        columns = self.balanced()
+        full = system.rank == self.shape[1]
+        if full and system.graded:  # an orthonormal basis would bury the small rows in rounding
+            return columns
+        u, s, vt = np.linalg.svd(columns.dense(), full_matrices=False)
+        kept = slice(0, system.rank)
+        error = columns.error @ np.abs(vt[kept].T) / s[kept] + np.abs(u[:, kept]) * EPS
+        return FloatMatrix(u[:, kept], error=error)
 
     def rank(self) -> int:
-        return int(np.linalg.matrix_rank(self.dense())) if 0 not in self.shape else 0
+        return equilibrate(_finite(self.dense()), self._dense(self.error)).rank
 
     def det(self) -> float:
         return float(np.linalg.det(self.dense()))
@@ -279,15 +380,27 @@ class FloatMatrix(Matrix):
         return np.poly(self.dense()).tolist()  # type: ignore[no-any-return]
 
     def public(self) -> Any:
-        return self.array.copy()
+        return _finite(self.array).copy()
 
 
-def _tolerance(singular_values: npt.NDArray[Any], shape: tuple[int, int]) -> float:
-    """numpy's rank rule: largest singular value times the larger side times machine epsilon."""
-    return float(singular_values[0] * max(shape) * EPS) if singular_values.size else 0.0
+def _warn_of_few_digits(what: str, growth: float) -> None:
+    digits = -math.log10(max(growth, EPS))
+    if digits < FEW_DIGITS:
+        warnings.warn(
+            f"{what} is nearly singular (condition {growth / EPS:.1e}): about "
+            f"{max(0.0, digits):.0f} correct digits are left; use arithmetic='exact'",
+            PrecisionWarning,
+            stacklevel=3,
+        )
 
 
-def _wrap(array: Any) -> FloatMatrix:
+def _quiet(compute: Callable[[], Any]) -> Any:
+    """An infinity that arises on the way is refused where it would come out, not warned of."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return compute()
+
+
+def _wrap(array: Any, error: Any = None) -> FloatMatrix:
     if isinstance(array, np.ndarray):
-        return FloatMatrix(array)
-    return FloatMatrix(array.tocsr())
+        return FloatMatrix(array, error=error)
+    return FloatMatrix(array.tocsr(), error=error)

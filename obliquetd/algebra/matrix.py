@@ -53,6 +53,14 @@ class Arithmetic(ABC):
     def sqrt(self, scalar: Any) -> Any:
         """The public square root of a nonnegative native scalar."""
 
+    def magnitude(self, matrix: Matrix) -> Any:
+        """A native positive number of about the size of the largest entry; 1 unless a float."""
+        return self.one
+
+    def weighted_norm(self, weights: Matrix, vector: Matrix) -> Any:
+        """The public root of sum w u^2 over the entries of two columns."""
+        return self.sqrt((vector.T @ vector.scale_rows(weights)).item())
+
     @abstractmethod
     def matrix(self, rows: Sequence[Sequence[Any]], shape: tuple[int, int]) -> Matrix:
         """A dense matrix from native scalars."""
@@ -74,6 +82,16 @@ class Arithmetic(ABC):
     def column(self, values: Sequence[Any]) -> Matrix:
         """A column vector of native scalars."""
         return self.matrix([[v] for v in values], (len(values), 1))
+
+    def embedded(self, part: M, places: Sequence[int], n: int) -> M:
+        """The column of n entries that has those of ``part`` at the places, and zeros."""
+        ones = np.empty(len(places), dtype=float if self.kind == "float" else object)
+        ones[:] = self.one
+        within = np.arange(len(places), dtype=np.intp)
+        at = np.asarray(places, dtype=np.intp)
+        full: Any = self.assemble((n, len(places)), at, within, ones) @ part
+        full.report = part.report
+        return full  # type: ignore[no-any-return]
 
     @property
     @abstractmethod
@@ -159,6 +177,14 @@ class Matrix(ABC):
     @abstractmethod
     def support(self) -> tuple[Indices, Indices]:
         """Row and column indices of the entries that are not identically zero."""
+
+    def cleaned(self: M) -> M:
+        """Every entry that is zero for all that is known set to zero: rounding, among floats."""
+        return self
+
+    def balanced(self: M) -> M:
+        """The columns in units of their own where they are floats: of the same span."""
+        return self
 
     @abstractmethod
     def rows(self) -> list[list[Any]]:

@@ -1,0 +1,64 @@
+"""What rounding can have done: the one place that decides what is zero among floats.
+
+A float matrix carries, entry by entry, a bound on its distance from what exact arithmetic
+would have made of the same data: a number that came in is known to its last place
+(:data:`EPS` of itself), and every operation passes the bounds of its operands on and adds
+its own rounding. So a difference that cancels keeps the bound of what it was the
+difference of, and is recognised as zero whatever the scale of the data; no tolerance is
+absolute.
+
+A sum of k products counts sqrt(k) roundings, not k: rounding errors are nearly
+independent (Higham and Mary 2019, "A new approach to probabilistic rounding error
+analysis").
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["EPS", "SAFETY", "SMALLEST", "negligible", "power_of_two", "roundings"]
+
+EPS = float(np.finfo(float).eps)
+SMALLEST = float(np.finfo(float).smallest_subnormal)
+"""What a product loses at most where it falls below the range of floats."""
+SAFETY = 2.0
+"""An entry is taken as zero up to this many times its bound."""
+FEW_DIGITS = 6.0
+"""A solve that keeps fewer correct digits than this warns."""
+
+
+def negligible(value: Any, error: Any) -> Any:
+    """Whether values are zero for all that is known: within ``SAFETY`` times their bounds.
+
+    Parameters
+    ----------
+    value, error : float or array
+        Numbers and the bounds on their errors, of one shape.
+
+    Examples
+    --------
+    >>> negligible(0.1 + 0.2 - 0.3, 0.6 * EPS), negligible(1e-200, 1e-216)
+    (True, False)
+    """
+    return abs(value) <= SAFETY * error
+
+
+def roundings(terms: int) -> float:
+    """The relative rounding of a sum of ``terms`` products."""
+    return EPS * (1.0 + math.sqrt(terms))
+
+
+def power_of_two(sizes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The powers of two next to positive sizes (1 for 0): factors that never round.
+
+    Examples
+    --------
+    >>> power_of_two(np.array([0.0, 5.0, 1e-3])).tolist()
+    [1.0, 4.0, 0.0009765625]
+    """
+    exponents = np.frexp(np.where(sizes > 0, sizes, 1.0))[1] - 1
+    return np.ldexp(1.0, np.clip(exponents, -1021, 1021))
