@@ -81,16 +81,20 @@ def _weight(ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: int 
 def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
     """For each state: Lambda . phi, ||Lambda||^2, ||phi||^2 and the weight.
 
-    They stand for a ratio that does not change with the scale of all features, and what is
-    zero in Lambda but for rounding counts as zero.
+    Among floats each state has units of its own, in which its Lambda is of size one: the
+    ratio of the first two does not change. What is zero in Lambda but for rounding counts
+    as zero.
     """
-    Phi = ops.unit_Phi
-    Lambda = (ops.L_pi @ Phi).cleaned()
+    Lambda = (ops.L_pi @ ops.unit_Phi).cleaned()
+    Lambda.check_digits("the expected Delta phi of Omega_S")
+    units = Lambda.row_units()
+    Lambda, Phi = Lambda.scale_rows(units), ops.unit_Phi.scale_rows(units)
+    own = ops.Phi.scale_rows(ops.Phi.row_units())
     return list(
         zip(
             Lambda.row_dots(Phi).entries(),
             Lambda.row_dots(Lambda).entries(),
-            Phi.row_dots(Phi).entries(),
+            own.row_dots(own).entries(),
             ops.xi.entries(),
             strict=True,
         )
@@ -200,8 +204,9 @@ def nearest_to_X_star(ops: Operators) -> Matrix:
     or xi(s) = 0 every omega(s) attains the minimum, and 0 is given.
     """
     zero = ops.arithmetic.zero
-    dots = ops.Phi.row_dots(ops.X_star).entries()
-    sizes = ops.Phi.row_dots(ops.Phi).entries()
+    units = ops.Phi.row_units()
+    Phi, X_star = ops.Phi.scale_rows(units), ops.X_star.scale_rows(units)
+    dots, sizes = Phi.row_dots(X_star).entries(), Phi.row_dots(Phi).entries()
     return ops.arithmetic.column(
         [
             dot / (weight * size) if weight and size else zero
@@ -277,14 +282,10 @@ def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimize
     else:
         omega = _least_norm(design, target)
     null = design.null_space()
-    objective = (
-        (omega.T @ gram @ omega).item()
-        - (omega.T @ right).scaled(ops.arithmetic.scalar(2)).item()
-        + ops.C.frobenius_squared()
-    )
-    public = ops.arithmetic.public(objective)
-    if ops.arithmetic.kind == "float":
-        public = max(0.0, public)
+    gap = (design @ omega - target).frobenius_squared()
+    arithmetic = ops.arithmetic
+    unit = arithmetic.squared(arithmetic.squared(arithmetic.magnitude(ops.Phi)))
+    public = arithmetic.public(gap * unit)
     return BatchMinimizers(
         omega.public(), null.public(), public, nonnegative, unique=null.shape[1] == 0
     )
@@ -297,11 +298,12 @@ def least_norm_batch(ops: Operators) -> Matrix:
 
 def _design(ops: Operators) -> tuple[Matrix, Matrix]:
     """M and c with criterion ||M omega - c||^2: column s of M is xi_s Lambda_s phi_s', as a vector."""
-    Lambda = ops.Lambda.scale_rows(ops.xi).rows()
-    columns = [[x * y for x in a for y in b] for a, b in zip(Lambda, ops.Phi.rows(), strict=True)]
-    d = ops.C.shape[0]
+    Phi, d = ops.unit_Phi, ops.Phi.shape[1]  # omega does not change with the scale of Phi
+    Lambda = (ops.L_pi @ Phi).scale_rows(ops.xi).rows()
+    columns = [[x * y for x in a for y in b] for a, b in zip(Lambda, Phi.rows(), strict=True)]
     design = ops.arithmetic.matrix(columns, (ops.n, d * d)).T
-    return design, ops.arithmetic.column([x for row in ops.C.rows() for x in row])
+    C = Phi.T @ Phi.scale_rows(ops.xi)
+    return design, ops.arithmetic.column([x for row in C.rows() for x in row])
 
 
 def _least_norm(design: Matrix, target: Matrix) -> Matrix:

@@ -76,9 +76,6 @@ class FixedPoint(Equations):
         """Residual and condition of the solve, for floats."""
         return self._solution.theta.report  # type: ignore[no-any-return]
 
-    def _root(self, squared: Any) -> Any:
-        return self._ops.arithmetic.sqrt(squared)
-
     @cached_property
     def rmse(self) -> Any:
         """||v_hat - v_pi||_Xi."""
@@ -107,7 +104,7 @@ class FixedPoint(Equations):
     @cached_property
     def distance(self) -> Any:
         """||X - X*||_F; depends on the scale of X, which the fixed point does not."""
-        return self._root((self._X - self._ops.X_star).frobenius_squared())
+        return self._ops.arithmetic.frobenius_norm(self._X - self._ops.X_star)
 
     @cached_property
     def criterion(self) -> Any:

@@ -65,21 +65,22 @@ def root_mean_squared_projected_bellman_error(ops: Operators, v: Matrix) -> Any:
 
 def expected_update(ops: Operators, v: Matrix) -> Any:
     """||Phi' Xi (T v - v)||, the norm of the expected TD update."""
-    update = ops.Xi_Phi.T @ bellman_residual(ops, v)
-    ones = ops.arithmetic.column([ops.arithmetic.one] * update.shape[0])
-    return ops.arithmetic.weighted_norm(ones, update)
+    return ops.arithmetic.frobenius_norm(ops.Xi_Phi.T @ bellman_residual(ops, v))
 
 
-def td_errors(ops: Operators, v: Matrix) -> Any:
-    """r + g v(s') - v(s) of each row of the table."""
+def td_errors(ops: Operators, v: Matrix) -> tuple[Any, Any]:
+    """r + g v(s') - v(s) of each row of the table, in units of the second answer."""
     value = np.array(v.entries(), dtype=ops.reward.dtype if len(ops.reward) else object)
-    return ops.reward + ops.row_discount * value[ops.next_state] - value[ops.state]
+    delta = ops.reward + ops.row_discount * value[ops.next_state] - value[ops.state]
+    unit = ops.arithmetic.magnitude(ops.arithmetic.column(delta.tolist()))
+    return delta / unit, unit
 
 
 def mean_squared_td_error(ops: Operators, v: Matrix) -> Any:
     """sum over s, a, s' of xi(s) pi(a|s) p (r + g v(s') - v(s))^2."""
-    delta = td_errors(ops, v)
-    return (ops.xi.T @ ops.by_state(ops.pi * ops.probability * delta * delta)).item()
+    delta, unit = td_errors(ops, v)
+    mean = (ops.xi.T @ ops.by_state(ops.pi * ops.probability * delta * delta)).item()
+    return mean * ops.arithmetic.squared(unit)
 
 
 def return_variance(ops: Operators) -> Matrix:
@@ -93,16 +94,19 @@ def return_variance(ops: Operators) -> Matrix:
     loses every digit of it near discount 1.
     """
     weight = ops.pi * ops.probability
-    delta = td_errors(ops, ops.v_pi)
+    delta, unit = td_errors(ops, ops.v_pi)
     kernel = ops._square(weight * ops.row_discount * ops.row_discount)
     source = ops.by_state(weight * delta * delta)
     closed = discount_free_classes(kernel)
-    return ops.discounted_sum(kernel, source, closed, "the second-moment system")
+    variance = ops.discounted_sum(kernel, source, closed, "the second-moment system")
+    return variance.scaled(ops.arithmetic.squared(unit))
 
 
 def criterion(ops: Operators, X: Matrix) -> Any:
     """||Lambda' X - C||_F^2, the paper's computable criterion with X = Xi Omega Phi."""
-    return (ops.Lambda.T @ X - ops.C).frobenius_squared()
+    gap = ops.Lambda.T @ X - ops.C
+    unit = ops.arithmetic.magnitude(gap)
+    return gap.scaled(ops.arithmetic.one / unit).frobenius_squared() * ops.arithmetic.squared(unit)
 
 
 def subspace_angle(X: Matrix, Y: Matrix) -> Any:

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, Matrix, stationary
+from obliquetd.algebra import Arithmetic, Matrix, number_text, stationary
 from obliquetd.chain import MarkovChain, discount_free_classes
 from obliquetd.errors import SingularError, UndiscountedError
 from obliquetd.mdp import MDP, Policy
@@ -207,6 +207,7 @@ class Operators:
     @cached_property
     def C(self) -> Matrix:
         """Phi' Xi Phi."""
+        self.arithmetic.squared(self.arithmetic.magnitude(self.Phi))
         return self.Phi.T @ self.Xi_Phi
 
     # --- values -------------------------------------------------------------------------
@@ -268,10 +269,13 @@ class Operators:
         }
         classes = [self.names(c) for c in endless]
         others = f"; the values of the other states are in the error: {values}" if values else ""
+        near = "" if self.discount == self.arithmetic.one else " (floats cannot tell it from 1 here)"
+        discount = number_text(self.arithmetic.public(self.discount), 17)
         return UndiscountedError(
-            f"with discount 1 the closed class {' and '.join(map(str, classes[:4]))} never reaches "
-            "a terminal state and goes on collecting reward, so the return is not finite. Use a "
-            "discount below 1, or let the episode end (a transition of discount 0)" + others,
+            f"with discount {discount}{near} the closed class {' and '.join(map(str, classes[:4]))} never reaches "
+            "a terminal state and goes on collecting reward, so the return is not finite. Use "
+            + ("arithmetic='exact', or a smaller discount" if near else "a discount below 1")
+            + ", or let the episode end (a transition of discount 0)" + others,
             classes,
             values,
         )

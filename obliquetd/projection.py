@@ -125,7 +125,7 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
     """
     basis = ops.row_space
     system = A if basis is None else A @ basis
-    solution = system.general_solution(b)
+    solution = system.general_solution(b, what)
     null = solution.null_space if basis is None else basis @ solution.null_space
     if solution.particular is None:
         raise NoSolutionError(

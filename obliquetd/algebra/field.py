@@ -229,7 +229,9 @@ class FieldMatrix(Matrix):
             return solve_by_interpolation(self._m, right)
         return _solve_without_fractions(self._m, right)
 
-    def general_solution(self, right: FieldMatrix) -> GeneralSolution:
+    def general_solution(
+        self, right: FieldMatrix, what: str = "the system"  # noqa: ARG002
+    ) -> GeneralSolution:
         """Zero rows and columns are taken out first; then a solve, and only if it fails an rref."""
         m, n = self.shape
         zero, one = self.arithmetic.zero, self.arithmetic.one

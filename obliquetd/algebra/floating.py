@@ -102,7 +102,8 @@ class FloatArithmetic(Arithmetic):
         return np.array([self.scalar(v) for v in values.tolist()], dtype=float)
 
     def public(self, scalar: Any) -> float:
-        return float(_finite(scalar))
+        """An infinity may be the answer (the moments of a diverging learner); NaN never is."""
+        return float(scalar) if scalar == scalar else float(_finite(scalar))
 
     def sign(self, scalar: Any) -> int:
         return int(scalar > 0) - int(scalar < 0)
@@ -116,11 +117,24 @@ class FloatArithmetic(Arithmetic):
         array = matrix.array if isinstance(matrix.array, np.ndarray) else matrix.array.data
         return float(power_of_two(np.abs(_finite(array)).max(initial=0.0)))
 
+    def frobenius_norm(self, matrix: Matrix) -> float:
+        unit = self.magnitude(matrix)
+        return float(_finite(unit * math.sqrt(matrix.scaled(1.0 / unit).frobenius_squared())))
+
+    def squared(self, magnitude: float) -> float:
+        square = magnitude * magnitude
+        if square == 0 or not math.isfinite(square):
+            raise NumberError(
+                f"the square of a number of size {magnitude:.0e} is beyond the range of floats "
+                "(1e-308 to 1e308); use arithmetic='exact', or scale the rewards or features"
+            )
+        return square
+
     def weighted_norm(self, weights: Matrix, vector: Matrix) -> float:
         """The root of sum w u^2, by way of u over its largest entry: no square overflows."""
         largest = self.magnitude(vector)
         w, u = np.array(weights.entries()), np.array(vector.entries()) / largest
-        return self.public(largest * math.sqrt(float(w @ u**2)))
+        return float(_finite(largest * math.sqrt(float(w @ u**2))))
 
     def check_size(self, n: int) -> None:
         pass
@@ -292,6 +306,21 @@ class FloatMatrix(Matrix):
         zero = negligible(self.array, self.error)
         return FloatMatrix(np.where(zero, 0.0, self.array), error=lambda: self.error)
 
+    def check_digits(self, what: str) -> None:
+        if self.sparse or not self.array.size:
+            return
+        sizes = np.abs(self.array).max(axis=1)
+        seen = sizes > 0
+        if seen.any():
+            growth = float((self.error.max(axis=1)[seen] / sizes[seen]).max())
+            _warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth)
+
+    def row_units(self) -> FloatMatrix:
+        largest = abs(self.array).max(axis=1)
+        largest = largest if isinstance(largest, np.ndarray) else largest.toarray()
+        units = 1.0 / power_of_two(np.asarray(largest).ravel())
+        return FloatMatrix(units.reshape(-1, 1), error=np.zeros((len(units), 1)))
+
     def balanced(self) -> FloatMatrix:
         if self.sparse:
             return self
@@ -303,8 +332,8 @@ class FloatMatrix(Matrix):
     def solve(self, right: FloatMatrix, what: str = "the system") -> FloatMatrix:
         if 0 in self.shape:
             return FloatMatrix(np.zeros((self.shape[1], right.shape[1])))
-        factored = Factored.of(self.array)
-        b = right.dense()
+        factored = Factored.of(_finite(self.array))
+        b = _finite(right.dense())
         x = _quiet(lambda: factored.solve(b)) if factored else np.full(b.shape, np.nan)
         if factored is None or not np.isfinite(x).all():
             raise SingularError(f"{what} is singular to working precision", self._null_vector())
@@ -317,7 +346,7 @@ class FloatMatrix(Matrix):
         from_right = self._dense(right.error) / sizes
         total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
         report = SolveReport(self._backward_error(x, right), max(1.0, total / EPS))
-        _warn_of_few_digits(what, growth)
+        _warn_of_few_digits(f"{what} is nearly singular", growth)
 
         def error() -> Any:
             gap = np.abs(self.array @ x - b)
@@ -338,16 +367,18 @@ class FloatMatrix(Matrix):
         scale = norm * np.abs(x).max(initial=0.0) + np.abs(right.array).max()
         return float(gap / scale) if scale else 0.0
 
-    def general_solution(self, right: FloatMatrix) -> GeneralSolution:
+    def general_solution(
+        self, right: FloatMatrix, what: str = "the system"
+    ) -> GeneralSolution:
         """By singular values of the equilibrated matrix, each judged against its own bound."""
         if self.sparse and self.shape[0] == self.shape[1]:
-            return GeneralSolution(self.solve(right), FloatMatrix(np.zeros((self.shape[1], 0))))
+            return GeneralSolution(self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0))))
         system = equilibrate(_finite(self.dense()), self._dense(self.error))
         null = self._null(system)
         found = system.solve(_finite(right.dense()), self._dense(right.error))
         if found is None:
             return GeneralSolution(None, null)
-        _warn_of_few_digits("the system", found.growth)
+        _warn_of_few_digits(f"{what} is nearly singular", found.growth)
         report = SolveReport(found.residual, max(1.0, found.total / EPS))
         return GeneralSolution(FloatMatrix(_finite(found.x), report, found.error), null)
 
@@ -383,11 +414,11 @@ class FloatMatrix(Matrix):
         return _finite(self.array).copy()
 
 
-def _warn_of_few_digits(what: str, growth: float) -> None:
+def _warn_of_few_digits(why: str, growth: float) -> None:
     digits = -math.log10(max(growth, EPS))
     if digits < FEW_DIGITS:
         warnings.warn(
-            f"{what} is nearly singular (condition {growth / EPS:.1e}): about "
+            f"{why} (condition {growth / EPS:.1e}): about "
             f"{max(0.0, digits):.0f} correct digits are left; use arithmetic='exact'",
             PrecisionWarning,
             stacklevel=3,

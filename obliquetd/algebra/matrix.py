@@ -57,9 +57,17 @@ class Arithmetic(ABC):
         """A native positive number of about the size of the largest entry; 1 unless a float."""
         return self.one
 
+    def squared(self, magnitude: Any) -> Any:
+        """The square of a :meth:`magnitude`; NumberError where it leaves the range of floats."""
+        return magnitude * magnitude
+
     def weighted_norm(self, weights: Matrix, vector: Matrix) -> Any:
         """The public root of sum w u^2 over the entries of two columns."""
         return self.sqrt((vector.T @ vector.scale_rows(weights)).item())
+
+    def frobenius_norm(self, matrix: Matrix) -> Any:
+        """The public root of the sum of the squares of the entries."""
+        return self.sqrt(matrix.frobenius_squared())
 
     @abstractmethod
     def matrix(self, rows: Sequence[Sequence[Any]], shape: tuple[int, int]) -> Matrix:
@@ -151,8 +159,8 @@ class Matrix(ABC):
         """The unique X with ``self @ X = right``; SingularError where there is none."""
 
     @abstractmethod
-    def general_solution(self: M, right: M) -> GeneralSolution:
-        """Every X with ``self @ X = right``."""
+    def general_solution(self: M, right: M, what: str = "the system") -> GeneralSolution:
+        """Every X with ``self @ X = right``; ``what`` is for a warning."""
 
     @abstractmethod
     def null_space(self: M) -> M:
@@ -181,6 +189,13 @@ class Matrix(ABC):
     def cleaned(self: M) -> M:
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""
         return self
+
+    def check_digits(self, what: str) -> None:
+        """Warn where some row of floats, as computed, keeps few correct digits."""
+
+    def row_units(self: M) -> M:
+        """The column of positive numbers by which rows are brought to size one; 1 unless floats."""
+        return self.arithmetic.column([self.arithmetic.one] * self.shape[0])  # type: ignore[return-value]
 
     def balanced(self: M) -> M:
         """The columns in units of their own where they are floats: of the same span."""
