@@ -36,7 +36,11 @@ class FixedPoint(Equations):
 
     @cached_property
     def _v_hat(self) -> Matrix:
-        return self._ops.Phi @ self._solution.theta
+        v_hat = self._ops.Phi @ self._solution.theta
+        report = self.accuracy
+        if report and not report.few:  # else that was said when theta was solved for
+            v_hat.T.check_digits(f"v_hat of {self.name}", self._ops.largest_reward)
+        return v_hat
 
     @property
     def theta(self) -> Any:

@@ -156,7 +156,11 @@ class PaperMatrices:
     @cached_property
     def best(self) -> Any:
         """Pi v_pi, n of them: the best approximation in the Xi-norm (Lemma 1)."""
-        return (self._ops.Phi @ self._best.solution.theta).public_vector()
+        theta = self._best.solution.theta
+        best = self._ops.Phi @ theta
+        if theta.report and not theta.report.few:
+            best.T.check_digits("the best approximation", self._ops.largest_reward)
+        return best.public_vector()
 
     @property
     def best_undetermined(self) -> tuple[Hashable, ...]:

@@ -144,6 +144,11 @@ class Operators:
         return self.by_state(self.pi * self.probability * self.reward)
 
     @cached_property
+    def largest_reward(self) -> Any:
+        """The size of the rewards, below which a float value is noise; 1 unless floats."""
+        return self.arithmetic.magnitude(self.arithmetic.column(self.reward.tolist()))
+
+    @cached_property
     def chain(self) -> MarkovChain:
         """The behaviour chain."""
         return MarkovChain(self.P_b, self.labels)

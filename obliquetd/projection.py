@@ -129,7 +129,7 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
     null = solution.null_space if basis is None else basis @ solution.null_space
     if solution.particular is None:
         raise NoSolutionError(
-            f"{what} has no solution: A is singular"
+            f"{what} has no solution: A is singular{_to_precision(ops)}"
             + (f" (A theta = 0 for theta = {_told(null)})" if null.shape[1] else "")
             + f" and b lies outside its range{_hint(ops)}",
             null.public() if null.shape[1] else None,
@@ -155,8 +155,8 @@ def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
         vector = null.submatrix(range(null.shape[0]), [j])
         names = ops.names(seen[:6])
         raise NotUniqueError(
-            f"{what} has many solutions: A theta = 0 for theta = {_told(vector)}, which changes the "
-            f"value of {names}{' and others' if len(seen) > 6 else ''}{_hint(ops)}",
+            f"{what} has many solutions{_to_precision(ops)}: A theta = 0 for theta = "
+            f"{_told(vector)}, which changes the value of {names}{' and others' if len(seen) > 6 else ''}{_hint(ops)}",
             vector.public(),
         )
     return tuple(_support_rows(moved))
@@ -172,6 +172,12 @@ def _told(vectors: Matrix) -> str:
 def _support_rows(matrix: Matrix) -> list[int]:
     """Rows that are not zero, for all that is known."""
     return sorted(set(matrix.cleaned().support()[0].tolist()))
+
+
+def _to_precision(ops: Operators) -> str:
+    if ops.arithmetic.kind != "float":
+        return ""
+    return " to the precision of floats (arithmetic='exact' decides)"
 
 
 def _hint(ops: Operators) -> str:

@@ -63,6 +63,11 @@ class SolveReport:
         lost = math.log10(max(1.0, self.condition)) if math.isfinite(self.condition) else 16.0
         return max(0.0, -math.log10(max(self.residual, EPS)) - lost)
 
+    @property
+    def few(self) -> bool:
+        """Whether so few digits are left that a warning was due."""
+        return self.digits < FEW_DIGITS
+
 
 class FloatArithmetic(Arithmetic):
     """Double precision."""
@@ -187,6 +192,32 @@ def _finite(values: Any) -> Any:
 FLOAT = FloatArithmetic()
 
 
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The errors of a solution, ``|G| w`` and some more, with G kept.
+
+    The errors of its entries belong together: those of Phi theta are ``|Phi G| w``, which may be
+    far below ``|Phi| |G| w``.
+    """
+
+    G: npt.NDArray[Any]
+    w: npt.NDArray[Any]
+    more: Callable[[], Any] = lambda: 0.0
+
+    def __call__(self) -> Any:
+        return np.abs(self.G) @ self.w + self.more()
+
+    def through(self, array: Any, own: Callable[[], Any]) -> Spread:
+        """The errors after a product from the left, which adds its ``own``."""
+        return Spread(
+            _quiet(lambda: array @ self.G), self.w, lambda: abs(array) @ _full(self) + own()
+        )
+
+
+def _full(spread: Spread) -> Any:
+    return np.zeros((spread.G.shape[0], spread.w.shape[1])) + spread.more()
+
+
 class FloatMatrix(Matrix):
     """A numpy array of two dimensions, or a scipy.sparse ``csr_array``.
 
@@ -205,6 +236,7 @@ class FloatMatrix(Matrix):
         self, array: Any, report: SolveReport | None = None, error: Any | Callable[[], Any] = None
     ) -> None:
         self.array, self.report, self._error = array, report, error
+        self._spread = error if isinstance(error, Spread) else None
 
     @property
     def error(self) -> Any:
@@ -245,12 +277,20 @@ class FloatMatrix(Matrix):
         return _wrap(self.array.T, lambda: self.error.T)
 
     def __matmul__(self, other: FloatMatrix) -> FloatMatrix:
-        def error() -> Any:
+        def own() -> Any:
+            """What the product adds to the errors of the right factor."""
             a, b = abs(self.array), abs(other.array)
-            bound = a @ (other.error + b * roundings(self.shape[1])) + self.error @ (b + other.error)
+            bound = a @ (b * roundings(self.shape[1])) + self.error @ (b + other.error)
             return bound + SMALLEST * self.shape[1] if isinstance(bound, np.ndarray) else bound
 
-        return _wrap(_quiet(lambda: self.array @ other.array), error)
+        product = _wrap(_quiet(lambda: self.array @ other.array))
+        product._error = (
+            other._spread.through(self.array, own)
+            if other._spread
+            else lambda: abs(self.array) @ other.error + own()
+        )
+        product._spread = product._error if other._spread else None
+        return product
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:
         total = self.array + other.array
@@ -306,10 +346,10 @@ class FloatMatrix(Matrix):
         zero = negligible(self.array, self.error)
         return FloatMatrix(np.where(zero, 0.0, self.array), error=lambda: self.error)
 
-    def check_digits(self, what: str) -> None:
+    def check_digits(self, what: str, at_least: Any = 0) -> None:
         if self.sparse or not self.array.size:
             return
-        sizes = np.abs(self.array).max(axis=1)
+        sizes = np.maximum(np.abs(self.array).max(axis=1), float(at_least))
         seen = sizes > 0
         if seen.any():
             growth = float((self.error.max(axis=1)[seen] / sizes[seen]).max())
@@ -335,6 +375,10 @@ class FloatMatrix(Matrix):
         factored = Factored.of(_finite(self.array))
         b = _finite(right.dense())
         x = _quiet(lambda: factored.solve(b)) if factored else np.full(b.shape, np.nan)
+        if factored and not np.isfinite(x).all():
+            x = factored.solve(b / self.arithmetic.magnitude(right))
+            if np.isfinite(x).all():  # only the size of b was too much
+                _finite(math.inf)
         if factored is None or not np.isfinite(x).all():
             raise SingularError(f"{what} is singular to working precision", self._null_vector())
         sizes = np.abs(x).max(axis=0, initial=0.0)
@@ -380,7 +424,7 @@ class FloatMatrix(Matrix):
             return GeneralSolution(None, null)
         _warn_of_few_digits(f"{what} is nearly singular", found.growth)
         report = SolveReport(found.residual, max(1.0, found.total / EPS))
-        return GeneralSolution(FloatMatrix(_finite(found.x), report, found.error), null)
+        return GeneralSolution(FloatMatrix(_finite(found.x), report, Spread(found.G, found.w)), null)
 
     @staticmethod
     def _null(system: Any) -> FloatMatrix:

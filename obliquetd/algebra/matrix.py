@@ -190,8 +190,8 @@ class Matrix(ABC):
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""
         return self
 
-    def check_digits(self, what: str) -> None:
-        """Warn where some row of floats, as computed, keeps few correct digits."""
+    def check_digits(self, what: str, at_least: Any = 0) -> None:
+        """Warn where some row of floats, or the size ``at_least``, keeps few correct digits."""
 
     def row_units(self: M) -> M:
         """The column of positive numbers by which rows are brought to size one; 1 unless floats."""

@@ -23,7 +23,7 @@ import numpy as np
 import sympy as sp
 from sympy import QQ
 
-from obliquetd.algebra.expressions import parse_expression
+from obliquetd.algebra.expressions import MAX_DECIMAL_EXPONENT, parse_expression
 from obliquetd.errors import NumberError
 
 __all__ = [
@@ -87,6 +87,11 @@ def parse_number(value: Any, where: str = "a number") -> Any:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise NumberError(f"{where} is {value}; expected a finite number")
+        if value and abs(value.adjusted()) > MAX_DECIMAL_EXPONENT:
+            raise NumberError(
+                f"{where} is a Decimal with the exponent {value.adjusted()}, which is beyond "
+                f"{MAX_DECIMAL_EXPONENT}"
+            )
         return parse_number(Fraction(value), where)
     if isinstance(value, sp.Expr):
         return _from_expression(value, where)

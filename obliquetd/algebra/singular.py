@@ -149,7 +149,9 @@ class Found:
     Attributes
     ----------
     x : array (n, k)
-    error : array (n, k)
+    G : array (n, m)
+    w : array (m, k)
+        The errors of x are bounded by ``|G| w``.
     growth : float
         How far the errors of A move it, over its size.
     total : float
@@ -158,7 +160,8 @@ class Found:
     """
 
     x: Array
-    error: Array
+    G: Array
+    w: Array
     growth: float
     total: float
     residual: float
@@ -167,6 +170,7 @@ class Found:
 class Equilibrated:
     """A = R C S with R and S diagonal powers of two, zero rows and columns of A left out of C."""
 
+    @np.errstate(all="ignore")
     def __init__(self, array: Array, error: Array) -> None:
         self.shape = array.shape
         zero = negligible(array, error)
@@ -188,7 +192,7 @@ class Equilibrated:
     @property
     def graded(self) -> bool:
         """Whether the rows differ so much in size that they must not be mixed."""
-        return bool(self.up.size and self.up.max() > GRADED * self.up.min())
+        return bool(self.up.size and self.up.max() / GRADED > self.up.min())
 
     @cached_property
     def _inverse(self) -> Array | None:
@@ -231,6 +235,7 @@ class Equilibrated:
         r = self.rank
         return (vt[:r].T / s[:r]) @ u[:, :r].T  # type: ignore[no-any-return]
 
+    @np.errstate(all="ignore")
     def null_space(self) -> tuple[Array, Array]:
         """An orthonormal basis of the kernel of A, and bounds on the errors of its entries."""
         n, kept = self.shape[1], self.columns
@@ -249,6 +254,7 @@ class Equilibrated:
             error[kept, :count] = bound @ np.abs(np.linalg.pinv(mixed))
         return basis, error
 
+    @np.errstate(all="ignore")  # what leaves the range is refused by the caller
     def solve(self, right: Array, right_error: Array) -> Found | None:
         """A solution of A x = b; None where b lies outside the range, by more than the bounds."""
         b, e = (z[self.rows] / self.up[:, None] for z in (right, right_error))
@@ -270,13 +276,13 @@ class Equilibrated:
         gap = np.abs(self.core @ x - b)
         norm = np.abs(self.core).sum(axis=1).max(initial=0.0)
         scale = norm * sizes.max(initial=0.0) + np.abs(b).max(initial=0.0)
-        full, error = (np.zeros((self.shape[1], x.shape[1])) for _ in range(2))
-        with np.errstate(over="ignore"):
-            full[self.columns] = x / self.along[:, None]
-            error[self.columns] = (spread @ (bound + gap)) / self.along[:, None]
+        full, back = np.zeros((self.shape[1], x.shape[1])), np.zeros((self.shape[1], len(b)))
+        full[self.columns] = x / self.along[:, None]
+        back[self.columns] = pseudo / self.along[:, None]
         return Found(
             full,
-            error,
+            back,
+            bound + gap,
             float((spread @ (from_matrix / sizes)).max(initial=0.0)),
             float((spread @ ((from_matrix + e) / sizes)).max(initial=0.0)),
             float(gap.max(initial=0.0) / scale) if scale else 0.0,

@@ -1,6 +1,6 @@
 """Re-check a stability certificate with the standard library alone.
 
-This file is meant to be read by a sceptic. It imports nothing but ``fractions``; every
+This file is meant to be read by a sceptic. It imports nothing but ``fractions`` and ``re``; every
 number the verdict rests on is read from the certificate and re-derived here.
 
 Let x' = b - A x. A certificate is a dict with
@@ -29,6 +29,7 @@ singular    Q v = 0 and v is not 0: 0 is an eigenvalue, so Q is not stable.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -104,10 +105,29 @@ def _check(certificate: dict[str, Any]) -> bool:
     return False
 
 
+_WRITTEN = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?")
+CHUNK = 4_000
+LONGEST = 1_000_000
+"""Characters of a number in a certificate."""
+
+
 def _fraction(text: Any) -> Fraction:
     if not isinstance(text, str):
         raise TypeError("numbers are text")
-    return Fraction(text)
+    written = _WRITTEN.fullmatch(text)
+    if not written or len(text) > LONGEST:
+        raise ValueError(f"expected an integer or a fraction such as '-1/3', got {text[:40]!r}")
+    above, below = written.groups()
+    return Fraction(_integer(above), _integer(below or "1"))
+
+
+def _integer(digits: str) -> int:
+    """``int`` of any length; CPython's own stops at 4300 digits."""
+    number = 0
+    for start in range(0, len(digits.lstrip("-")), CHUNK):
+        chunk = digits.lstrip("-")[start : start + CHUNK]
+        number = number * 10 ** len(chunk) + int(chunk)
+    return -number if digits.startswith("-") else number
 
 
 def _matrix(rows: Any) -> Rows:
