@@ -17,6 +17,7 @@ from obliquetd.algebra.numbers import (
     parse_number,
     public_number,
     serial_number,
+    shortened,
     simplest_fraction,
 )
 from obliquetd.algebra.reading import (
@@ -60,6 +61,7 @@ __all__ = [
     "public_number",
     "read_matrices",
     "serial_number",
+    "shortened",
     "simplest_fraction",
     "stationary",
     "to_matrix",

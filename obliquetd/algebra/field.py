@@ -21,7 +21,7 @@ from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
-from obliquetd.algebra.numbers import exact_root, exactify, public_number
+from obliquetd.algebra.numbers import exact_root, exactify, is_long, public_number, shortened
 from obliquetd.errors import KindError, SignUndecidedError, SingularError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
@@ -302,7 +302,43 @@ class FieldMatrix(Matrix):
 
     def public(self) -> Any:
         entries = [self.arithmetic.public(x) for row in self.rows() for x in row]
-        return sp.ImmutableDenseMatrix(*self.shape, entries)
+        return public_matrix(*self.shape, entries)
+
+
+class _LongMatrix(sp.ImmutableDenseMatrix):  # type: ignore[misc]
+    """A matrix with numbers that CPython would not print: shown in short, exact inside."""
+
+    def _short(self) -> sp.ImmutableDenseMatrix:
+        return sp.ImmutableDenseMatrix(*self.shape, [shortened(x) for x in self.flat()])
+
+    def __str__(self) -> str:
+        return str(self._short())
+
+    __repr__ = __str__
+
+    def _sympystr(self, printer: Any) -> str:
+        return str(printer.doprint(self._short()))
+
+    def _sympyrepr(self, printer: Any) -> str:
+        return str(printer.doprint(self._short()))
+
+    def _latex(self, printer: Any) -> str:
+        return str(printer.doprint(self._short()))
+
+    def _pretty(self, printer: Any) -> Any:
+        return printer._print(self._short())
+
+
+PRINTED = 10**4300
+"""From here on ``str`` of an integer is an error (``sys.get_int_max_str_digits``)."""
+
+
+def public_matrix(m: int, n: int, entries: list[Any]) -> sp.ImmutableDenseMatrix:
+    """What the user gets: sympy's matrix, which prints whatever its numbers are."""
+    long = any(
+        is_long(a, PRINTED) for x in entries for a in ([x] if x.is_Rational else x.atoms(sp.Rational))
+    )
+    return (_LongMatrix if long else sp.ImmutableDenseMatrix)(m, n, entries)
 
 
 def _solve_without_fractions(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:

@@ -39,6 +39,7 @@ __all__ = [
     "parse_number",
     "public_number",
     "serial_number",
+    "shortened",
     "simplest_fraction",
 ]
 
@@ -349,13 +350,33 @@ def number_text(value: Any, digits: int = 6) -> str:
         return (
             f"{_decimal_text(Fraction(int(value.p), int(value.q)), digits)} (exact, {size} digits)"
         )
-    if any(max(abs(int(a.p)), int(a.q)) >= 10**LONGEST_SHOWN for a in value.atoms(sp.Rational)):
+    if any(is_long(a, 10**LONGEST_SHOWN) for a in value.atoms(sp.Rational)):
         return (
-            f"{sp.N(value, digits)} (exact form is long)"
+            f"{_root_text(value, digits)} (exact form is long)"
             if not value.free_symbols
             else f"formula in {', '.join(sorted(map(str, value.free_symbols)))} with long coefficients"
         )
     return str(value)
+
+
+def shortened(expression: sp.Expr) -> sp.Expr:
+    """The expression with each number too long to be shown as a decimal of six digits.
+
+    For eyes only: printers of sympy, and CPython above 4300 digits, fail on the long form.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> shortened(x / 2 + sp.Rational(1, 2**2000)), shortened(sp.sqrt(2))
+    (x/2 + 8.70981e-603, sqrt(2))
+    """
+    long = {a: sp.N(a, 6) for a in expression.atoms(sp.Rational) if is_long(a, 10**LONGEST_SHOWN)}
+    return expression.xreplace(long) if long else expression
+
+
+def is_long(rational: sp.Rational, limit: int) -> bool:
+    """Whether a numerator or denominator reaches ``limit``."""
+    return max(abs(int(rational.p)), int(rational.q)) >= limit
 
 
 def cell_text(value: Any, width: int = 14, *, beside: bool = True) -> str:
@@ -378,10 +399,18 @@ def cell_text(value: Any, width: int = 14, *, beside: bool = True) -> str:
         if len(text) <= width:
             return text
         return "~" + _decimal_text(Fraction(int(number.p), int(number.q)), digits)
-    decimal = number_text(float(number), digits)
+    decimal = _root_text(number, digits)
     if len(text) > width:
         return f"~{decimal}"
     return f"{text} = {decimal}" if beside else text
+
+
+def _root_text(value: sp.Expr, digits: int) -> str:
+    """The decimal of a number that is no rational, however small or large."""
+    decimal = sp.N(value, digits)
+    approximate = float(decimal)
+    inside = math.isfinite(approximate) and (approximate or not decimal)
+    return f"{approximate:.{digits}g}" if inside else str(decimal).lower()
 
 
 def _decimal_text(value: Fraction, digits: int) -> str:
