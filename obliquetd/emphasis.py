@@ -309,6 +309,11 @@ def _design(ops: Operators) -> tuple[Matrix, Matrix]:
 def _least_norm(design: Matrix, target: Matrix) -> Matrix:
     """The least-squares solution of least norm: omega = B z, with B a basis of the row space."""
     basis = design.T.column_basis()
+    if basis.shape[0] == basis.shape[1]:  # unique: each weight in units of its own
+        units = design.T.row_units()
+        scaled = design.T.scale_rows(units)
+        z = (scaled @ scaled.T).solve(scaled @ target, "the batch problem")
+        return z.scale_rows(units)
     reduced = design @ basis
     return basis @ (reduced.T @ reduced).solve(reduced.T @ target, "the batch problem")
 

@@ -10,9 +10,10 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obliquetd import MDP, Policy, PolicyEvaluation
+from obliquetd import MDP, TD, Policy, PolicyEvaluation, mean_dynamics
 from obliquetd.domains import two_state
 from obliquetd.errors import (
+    InputError,
     MathematicalError,
     NotUniqueError,
     NoSolutionError,
@@ -268,3 +269,25 @@ def test_floats_are_right_over_thirty_orders_of_magnitude_or_say_that_they_are_n
         size = np.abs(right).max()
         noise = max(abs(float(x.reward)) for x in scales[0].transitions) * 1e3
         assert np.abs(found - right).max() <= 1e-5 * size + 1e-13 * noise
+
+
+@pytest.mark.parametrize("arithmetic", [None, "float"])
+@pytest.mark.parametrize("leave", ["1/100", "1/1000000", "1/3"])
+def test_negative_rewards_until_an_end_at_discount_one(arithmetic, leave):
+    """storm issue 1061: a float engine answered 0 or -59.5 where -100 is right."""
+    p = sp.Rational(leave)
+    mdp = MDP.from_transitions([("s", "a", "s", 1 - p, -1), ("s", "a", "end", p, -1)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), arithmetic=arithmetic)
+    assert float(problem.values["s"]) == pytest.approx(float(-1 / p), rel=1e-9)
+    assert problem.values["end"] == 0
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_weights_are_stationary_or_not_whatever_their_scale(scale):
+    exact = two_state(reward=1)
+    common = {"target": exact.target, "behavior": exact.behavior, "features": [[1], [2]], "discount": 0.9}
+    good = PolicyEvaluation(exact.mdp, xi=[scale, scale], **common)
+    assert mean_dynamics(good, TD(lam=0.5)).A.shape == (1, 1)
+    bad = PolicyEvaluation(exact.mdp, xi=[scale, 5 * scale], **common)
+    with pytest.raises(InputError, match="stationary"):
+        mean_dynamics(bad, TD(lam=0.5)).A

@@ -100,7 +100,8 @@ def is_zero(matrix: Matrix) -> bool:
 def check_stationary(ops: Operators, learner: Learner) -> None:
     """InputError where the weights xi are not stationary, as a trace along a trajectory needs."""
     gap = ops.P_b.T @ ops.xi - ops.xi
-    if not is_zero(gap):
+    size = ops.arithmetic.magnitude(ops.xi)
+    if not is_zero(gap.scaled(ops.arithmetic.one / size)):
         raise InputError(
             f"{learner.name} carries a trace along a trajectory, whose states are distributed as the "
             "behaviour chain's stationary distribution; the weights xi that were given are not "

@@ -233,14 +233,26 @@ def _lookup(R: Any, name: str, where: Any, size: tuple[int, int]) -> Column:
         for action, layer in enumerate(R):
             mask = a == action
             values[mask] = np.asarray(layer.tocsr()[s[mask], t[mask]]).ravel()
-        return _numbers(values, name)
+        return _placed(values, name, where)
     array = _array(R, name)
     shapes = {(n,): (s,), (n, k): (s, a), (k, n, n): (a, s, t)}
     if array.shape not in shapes:
         raise InputError(
             f"{name} has shape {array.shape}; expected ({n},), ({n}, {k}) or ({k}, {n}, {n})"
         )
-    return _numbers(array[shapes[array.shape]], name)
+    return _placed(array[shapes[array.shape]], name, where)
+
+
+def _placed(values: npt.NDArray[Any], name: str, where: Any) -> Column:
+    """Numbers that stand at transitions; one that is none is named with its transition."""
+    for i, value in enumerate(values.tolist()):
+        if isinstance(value, float) and not math.isfinite(value):
+            s, a, t = (int(x[i]) for x in where)
+            raise NumberError(
+                f"{name} is {value} for the transition {s} -> {t} under action {a} (counted from "
+                "0); expected a finite number"
+            )
+    return _numbers(values, name)
 
 
 # --- graphs ---------------------------------------------------------------------------

@@ -9,13 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd.algebra import (
+    EXACT,
+    cell_text,
     exact_distribution,
+    exactify,
     kind_of,
     number_text,
     parse_expression,
     parse_number,
     public_number,
     serial_number,
+    shortened,
     simplest_fraction,
 )
 from obliquetd.errors import NumberError
@@ -133,3 +137,76 @@ def test_integers_beyond_cpythons_limit_are_read_and_written():
 @given(st.fractions())
 def test_serial_form_is_exact(x):
     assert public_number(parse_number(serial_number(parse_number(x)))) == x
+
+
+@given(st.floats(0.001, 1000))
+def test_a_float_is_read_as_what_prints_it(x):
+    assert public_number(exactify(x)) == sp.Rational(repr(x))
+
+
+@pytest.mark.parametrize(
+    ("row", "right"),
+    [
+        ([0.999999999999, 1e-12], ["0.999999999999", "1e-12"]),
+        ([0.99999999, 1e-8], ["0.99999999", "1e-8"]),
+        ([1 / 3] * 3, ["1/3"] * 3),
+        ([1 / 7] * 7, ["1/7"] * 7),
+        ([0.6666666666666667, 0.3333333333333333], ["2/3", "1/3"]),
+        ([0.1] * 10, ["1/10"] * 10),
+        ([0.123456789, 0.876543211], ["0.123456789", "0.876543211"]),
+        ([0.5, "1/4", 0.25], ["1/2", "1/4", "1/4"]),
+    ],
+)
+def test_rows_of_probabilities_are_read_as_they_were_meant(row, right):
+    read = exact_distribution([parse_number(x) for x in row])
+    assert [public_number(x) for x in read] == [sp.Rational(x) for x in right]
+
+
+@given(st.lists(st.floats(1e-9, 1), min_size=2, max_size=8))
+def test_every_normalised_row_has_an_exact_reading_within_rounding(weights):
+    row = [w / sum(weights) for w in weights]
+    read = [public_number(x) for x in exact_distribution(row)]
+    assert sum(read) == 1
+    assert [float(x) for x in read] == pytest.approx(row, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e0000000000000999999999", "1e99999999", "1e-99999999", "1/(((x+1)**64)**64+1)",
+        "+".join(f"1/(x{i}+1)" for i in range(12)), "(((2**999)**999)**999)", "(x+y+z+1)**40",
+        "+".join(f"x{i}" for i in range(10_000)), "((x**64)**64)**64", "*".join(["1e5000"] * 10_000),
+        "(" * 3000 + "x" + ")" * 3000, "*".join(f"(x{i}+y{i})" for i in range(12)),
+    ],
+)  # fmt: skip
+def test_text_of_an_unreasonable_result_is_refused_at_once(text):
+    with pytest.raises(NumberError, match="cannot read"):
+        parse_expression(text)
+    with pytest.raises(NumberError):
+        parse_number(Decimal("1e99999999"))
+
+
+def test_long_texts_of_a_reasonable_result_are_read():
+    assert parse_expression("+".join(f"1/(x{i}+1)" for i in range(6))).free_symbols
+    assert parse_expression("(x+y+z+1)**12") == (sum(sp.symbols("x y z")) + 1) ** 12
+    assert parse_expression("2**100000") == 2**100000
+    assert parse_expression("+".join(f"{i}*x**{i}" for i in range(300))).subs({"x": 1}) == 44850
+    assert parse_expression("1**99999999999 + (-1)**99999999999") == 0
+
+
+@pytest.mark.parametrize("bits", [2000, 8000, 20000, 60000])
+def test_numbers_of_any_length_are_shown_in_short_and_kept_exactly(bits):
+    tiny = sp.Rational(1, 2**bits)
+    matrix = EXACT.matrix([[EXACT.scalar(parse_number(tiny))], [EXACT.one]], (2, 1)).public()
+    assert matrix == sp.Matrix([tiny, 1])
+    assert isinstance(matrix, sp.ImmutableDenseMatrix)
+    for text in (str(matrix), repr(matrix), sp.latex(matrix), sp.pretty(matrix), str(2 * matrix)):
+        assert text
+        if bits > 15000:
+            assert len(text) < 200
+    exponent = str(-int(bits * math.log10(2)) - 1)
+    assert exponent in number_text(tiny)
+    assert exponent in str(shortened(tiny + sp.Symbol("x")))
+    half = math.floor((math.log10(3) - bits * math.log10(2)) / 2)
+    assert f"e{half}" in cell_text(sp.sqrt(3 * tiny))
+    assert public_number(parse_number(serial_number(tiny))) == tiny

@@ -1,4 +1,5 @@
 import importlib
+import warnings
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number, stationary
+from obliquetd.errors import PrecisionWarning
 
 
 def irreducible(draw_weights, n):
@@ -77,3 +79,52 @@ def test_sparse_elimination_gives_way_to_sparse_lu(monkeypatch):
 def test_periodic_chain_has_a_stationary_distribution():
     ring = np.roll(np.eye(6), 1, axis=1)
     assert stationary(FloatMatrix(ring)).entries() == pytest.approx([1 / 6] * 6)
+
+
+@pytest.mark.parametrize("states", [450, 700, 1500])
+@pytest.mark.parametrize(("up", "down"), [(0.2, 0.8), (0.8, 0.2), (0.3, 0.7)])
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_weights_further_apart_than_floats_reach(states, up, down, order, form):
+    """A walk whose weights fall as (up/down)^k: 4^-699 before they are normalised."""
+    if form == "dense" and states > 700:
+        pytest.skip("the same as 700, more slowly")
+    place = np.arange(states)
+    P = scipy.sparse.lil_array((states, states))
+    for k in place:
+        P[k, min(k + 1, states - 1)] += up
+        P[k, max(k - 1, 0)] += down
+    P = scipy.sparse.csr_array(P)[::order][:, ::order]
+    logs = place * np.log(up / down)
+    right = np.exp(logs - logs.max())
+    right = (right / right.sum())[::order]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        xi = np.array(stationary(FloatMatrix(P.toarray() if form == "dense" else P)).entries())
+    assert np.isfinite(xi).all()
+    seen = right > 1e-300
+    assert np.abs(xi[seen] / right[seen] - 1).max() < 1e-11
+    assert [w.category for w in caught] == [PrecisionWarning] * bool((xi == 0).any())
+    assert (xi == 0).sum() < 5 or "below the smallest float" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("rare", [1e-200, 1e-300, 1e-320])
+def test_transitions_as_rare_as_floats_get(rare):
+    """Two such steps in a row are rarer than any float; elimination multiplies them."""
+    P = np.array([[0, 1 - rare, rare, 0], [1, 0, 0, 0], [0, 0, 1 - rare, rare], [1, 0, 0, 0]])
+    xi = np.array(stationary(FloatMatrix(P)).entries())
+    assert np.isfinite(xi).all()
+    assert xi == pytest.approx([1 / 3, 1 / 3, 1 / 3, rare / 3], rel=1e-2 if rare < 1e-307 else 1e-12)
+
+
+def test_the_linear_solve_takes_no_rare_state_for_its_unit(monkeypatch):
+    module = importlib.import_module("obliquetd.algebra.stationary")
+    monkeypatch.setattr(module, "MOST_UPDATES", 10)
+    n = 600
+    P = np.zeros((n, n))
+    for k in range(n):
+        P[k, min(k + 1, n - 1)] += 0.2
+        P[k, max(k - 1, 0)] += 0.8
+    xi = np.array(stationary(FloatMatrix(scipy.sparse.csr_array(P))).entries())
+    assert np.isfinite(xi).all()
+    assert xi[:5] == pytest.approx([0.75 * 0.25**k for k in range(5)], rel=1e-9)

@@ -1,4 +1,5 @@
 import json
+import math
 
 import networkx as nx
 import numpy as np
@@ -262,3 +263,105 @@ def test_printing_never_raises_even_with_huge_numbers():
     )
     assert "digits" in str(mdp)
     assert MDP.from_json(mdp.to_json()) == mdp
+
+
+SHORT = {
+    "text": ["0.3333333333333333"] * 3,
+    "storm": [0.3333333333] * 3,
+    "float32": [float(np.float32(x)) for x in (0.1, 0.2, 0.7)],
+    "decimals": ["0.333", "0.333", "0.333"],
+}
+
+
+def doors(row, **words):
+    """An MDP with one row of these probabilities, by way of each constructor."""
+    rows = [("s", "a", t, p, 0) for t, p in zip("stu", row, strict=True)]
+    rows += [(s, "a", "s", 1, 0) for s in "tu"]
+    P = np.array([[row, [1, 0, 0], [1, 0, 0]]], dtype=object)
+    graph = nx.MultiDiGraph()
+    for s, a, t, p, r in rows:
+        graph.add_edge(s, t, a, probability=p, reward=r)
+    data = {"states": list("stu"), "actions": ["a"], "transitions": rows}
+    return {
+        "from_transitions": lambda: MDP.from_transitions(rows, **words),
+        "from_arrays": lambda: MDP.from_arrays(P, [0, 0, 0], **words),
+        "from_graph": lambda: MDP.from_graph(graph, **words),
+        "from_dict": lambda: MDP.from_dict(data, **words),
+        "from_json": lambda: MDP.from_json(json.dumps(data), **words),
+        "Policy": lambda: Policy({"s": dict(enumerate(row))}, **words),
+    }
+
+
+@pytest.mark.parametrize("row", SHORT.values(), ids=SHORT)
+@pytest.mark.parametrize("door", doors([1, 0, 0]))
+def test_rounded_rows_are_refused_and_the_advice_works_at_every_door(row, door):
+    with pytest.raises(ProbabilityError, match="normalize=True"):
+        doors(row)[door]()
+    for words in ({"normalize": True}, {"tolerance": 0.01}, {"tolerance": "1/100"}):
+        made = doors(row, **words)[door]()
+        exact = made.to_exact()
+        if isinstance(exact, MDP):
+            assert sum(r.probability for r in exact.transitions if r.state == exact.states[0]) == 1
+        else:
+            assert sum(exact["s"].values()) == 1
+    with pytest.raises(ProbabilityError, match=r"within the tolerance .*(without|normalize=True)"):
+        doors(row, tolerance="1e-17")[door]()
+
+
+def test_a_tolerance_leaves_a_defect_alone():
+    rows = [("s", "a", "s", "0.5", 0), ("s", "a", "t", "0.4", 0), ("t", "a", "s", "0.999999", 0)]
+    with pytest.raises(ProbabilityError, match="state 's'"):
+        MDP.from_transitions(rows, tolerance=1e-5)
+    with pytest.raises(ProbabilityError, match="state 's'"):
+        MDP.from_transitions(rows, tolerance=1e-5, normalize=True)
+    for bad in (-1, "x", float("nan"), "1/0"):
+        with pytest.raises(NumberError, match="tolerance"):
+            MDP.from_transitions(rows, tolerance=bad)
+
+
+def test_a_float_and_a_formula_in_one_row():
+    rows = [("s", "a", "s", 0.25, 0), ("s", "a", "t", "p", 0), ("s", "a", "u", "3/4 - p", 0),
+            ("t", "a", "s", 1, 0), ("u", "a", "s", 1, 0)]  # fmt: skip
+    mdp = MDP.from_transitions(rows)
+    read = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=0.5, arithmetic="symbolic")
+    assert read.P_pi[0, 0] == sp.Rational(1, 4)
+    with pytest.raises(ProbabilityError, match=r"'s'.*sum to"):
+        MDP.from_transitions([("s", "a", "s", 0.25, 0), ("s", "a", "t", "p", 0)])
+    assert Policy({"s": {"a": 0.5, "b": "p", "c": "1/2 - p"}}).to_exact()["s"]["a"] == sp.Rational(1, 2)
+
+
+@pytest.mark.parametrize(
+    "label", [["a", {}], {"a": 1}, ("a", [1]), float("nan"), float("inf"), -math.inf, ("a", math.nan)],
+    ids=str,
+)  # fmt: skip
+def test_labels_that_cannot_name_anything(label):
+    for place in range(3):
+        row = ["s", "a", "s", 1, 0]
+        row[place] = label
+        with pytest.raises(LabelError, match="label"):
+            MDP.from_transitions([tuple(row)])
+    for make in (
+        lambda: MDP.from_transitions([("s", "a", "s", 1, 0)], states=["s", label]),
+        lambda: MDP.from_arrays([[[1]]], [0], states=[label]),
+        lambda: MDP.from_arrays([[[1]]], [0], actions=[label]),
+    ):
+        with pytest.raises(LabelError, match="label"):
+            make()
+
+
+@pytest.mark.parametrize("bad", [-math.inf, math.inf, math.nan])
+@pytest.mark.parametrize("kind", [float, object])
+def test_a_reward_that_is_no_number_is_named_with_its_transition(bad, kind):
+    P = np.array([[[0.5, 0.5], [1, 0]]])
+    for R in ([[0.0], [bad]], np.array([[[0, 0], [bad, 0]]], dtype=kind), [0, bad]):
+        with pytest.raises(NumberError, match="for the transition 1 -> 0 under action 0"):
+            MDP.from_arrays(P, np.array(R, dtype=kind))
+    impossible = np.array([[[0, 0], [0, bad]]], dtype=float)  # no transition is there
+    assert len(MDP.from_arrays(P, impossible).table) == 3
+
+
+@pytest.mark.parametrize("discount", [["9/10"], {"a": 1}, ("9/10",), b"9/10"])
+def test_a_discount_that_is_no_number(discount):
+    mdp = MDP.from_transitions([("s", "a", "s", 1, 0)])
+    with pytest.raises(NumberError, match="discount"):
+        PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=discount)
