@@ -118,7 +118,9 @@ class MarkovChain:
             if closed:
                 inside = stationary(self.P.submatrix(members, members))
                 n = len(self.labels)
-                out.append(self.P.arithmetic.embedded(inside, members, n) if len(members) < n else inside)
+                out.append(
+                    self.P.arithmetic.embedded(inside, members, n) if len(members) < n else inside
+                )
         return tuple(out)
 
     @property

@@ -299,7 +299,9 @@ def least_norm_batch(ops: Operators) -> Matrix:
 def _design(ops: Operators) -> tuple[Matrix, Matrix]:
     """M and c with criterion ||M omega - c||^2: column s of M is xi_s Lambda_s phi_s', as a vector."""
     Phi, d = ops.unit_Phi, ops.Phi.shape[1]  # omega does not change with the scale of Phi
-    Lambda = (ops.L_pi @ Phi).scale_rows(ops.xi).rows()
+    differences = (ops.L_pi @ Phi).cleaned()
+    differences.check_digits("the expected Delta phi of the batch problem")
+    Lambda = differences.scale_rows(ops.xi).rows()
     columns = [[x * y for x in a for y in b] for a, b in zip(Lambda, Phi.rows(), strict=True)]
     design = ops.arithmetic.matrix(columns, (ops.n, d * d)).T
     C = Phi.T @ Phi.scale_rows(ops.xi)
@@ -313,9 +315,12 @@ def _least_norm(design: Matrix, target: Matrix) -> Matrix:
         units = design.T.row_units()
         scaled = design.T.scale_rows(units)
         z = (scaled @ scaled.T).solve(scaled @ target, "the batch problem")
-        return z.scale_rows(units)
-    reduced = design @ basis
-    return basis @ (reduced.T @ reduced).solve(reduced.T @ target, "the batch problem")
+        omega = z.scale_rows(units)
+    else:
+        reduced = design @ basis
+        omega = basis @ (reduced.T @ reduced).solve(reduced.T @ target, "the batch problem")
+    omega.check_digits("the minimiser of the batch problem", 1)
+    return omega
 
 
 def _nonnegative_least_squares(ops: Operators, gram: Matrix, right: Matrix) -> Matrix:

@@ -23,11 +23,11 @@ __all__ = [
     "bellman_residual",
     "criterion",
     "expected_update",
+    "mean_squared_td_error",
+    "return_variance",
     "root_mean_squared_bellman_error",
     "root_mean_squared_error",
     "root_mean_squared_projected_bellman_error",
-    "mean_squared_td_error",
-    "return_variance",
     "spread_of_projection",
     "subspace_angle",
     "weighted_norm",
@@ -181,5 +181,7 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
         raise SingularError("span(L' X) and span(Phi) have different dimensions")
     M = cross.T.solve(gram, "Phi' L' X") @ cross.solve(spread, "X' L Phi")
     if numeric:
-        return math.sqrt(float(np.linalg.eigvals(np.asarray(M.public())).real.max()))
+        M.check_digits("the operator of the worst case")
+        largest = float(np.linalg.eigvals(np.asarray(M.public())).real.max())
+        return math.sqrt(max(1.0, largest))  # no projection has a smaller norm
     return exact_root(_extreme_eigenvalue(M, smallest=False))

@@ -274,13 +274,16 @@ class Operators:
         }
         classes = [self.names(c) for c in endless]
         others = f"; the values of the other states are in the error: {values}" if values else ""
-        near = "" if self.discount == self.arithmetic.one else " (floats cannot tell it from 1 here)"
+        near = (
+            "" if self.discount == self.arithmetic.one else " (floats cannot tell it from 1 here)"
+        )
         discount = number_text(self.arithmetic.public(self.discount), 17)
         return UndiscountedError(
             f"with discount {discount}{near} the closed class {' and '.join(map(str, classes[:4]))} never reaches "
             "a terminal state and goes on collecting reward, so the return is not finite. Use "
             + ("arithmetic='exact', or a smaller discount" if near else "a discount below 1")
-            + ", or let the episode end (a transition of discount 0)" + others,
+            + ", or let the episode end (a transition of discount 0)"
+            + others,
             classes,
             values,
         )

@@ -6,18 +6,14 @@ from obliquetd.algebra.floating import FLOAT, FloatArithmetic, FloatMatrix, Solv
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Matrix
 from obliquetd.algebra.numbers import (
     Kind,
-    cell_text,
     exact_distribution,
     exact_root,
     exactify,
     join_kinds,
     kind_of,
     misses_one_by_rounding,
-    number_text,
     parse_number,
     public_number,
-    serial_number,
-    shortened,
     simplest_fraction,
 )
 from obliquetd.algebra.reading import (
@@ -29,6 +25,7 @@ from obliquetd.algebra.reading import (
     to_matrix,
 )
 from obliquetd.algebra.stationary import stationary
+from obliquetd.algebra.writing import cell_text, number_text, serial_number, shortened
 
 EXACT = FieldArithmetic()
 

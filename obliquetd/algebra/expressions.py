@@ -210,9 +210,7 @@ class _Size:
                 raise _bad(text, f"multiplied out, the result has over {MAX_BITS} bits")
 
 
-def _joined(
-    a: dict[Any, int], b: dict[Any, int], how: Callable[[int, int], int]
-) -> dict[Any, int]:
+def _joined(a: dict[Any, int], b: dict[Any, int], how: Callable[[int, int], int]) -> dict[Any, int]:
     return {s: how(a.get(s, 0), b.get(s, 0)) for s in a.keys() | b.keys()}
 
 
@@ -260,7 +258,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 def _vanishes(value: sp.Expr) -> bool:
     """Whether a formula is zero identically: not where it is not at some rational point."""
     if isinstance(value, sp.Rational):
-        return value == 0
+        return bool(value == 0)
     points = {s: sp.Rational(7 * k + 3, 5 * k + 11) for k, s in enumerate(_symbols(value))}
     there = value.subs(points, simultaneous=True)
     if there.is_Rational and there != 0:

@@ -21,7 +21,8 @@ from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
-from obliquetd.algebra.numbers import exact_root, exactify, is_long, public_number, shortened
+from obliquetd.algebra.numbers import exact_root, exactify, public_number
+from obliquetd.algebra.writing import is_long, shortened
 from obliquetd.errors import KindError, SignUndecidedError, SingularError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
@@ -230,7 +231,9 @@ class FieldMatrix(Matrix):
         return _solve_without_fractions(self._m, right)
 
     def general_solution(
-        self, right: FieldMatrix, what: str = "the system"  # noqa: ARG002
+        self,
+        right: FieldMatrix,
+        what: str = "the system",  # noqa: ARG002
     ) -> GeneralSolution:
         """Zero rows and columns are taken out first; then a solve, and only if it fails an rref."""
         m, n = self.shape
@@ -305,7 +308,7 @@ class FieldMatrix(Matrix):
         return public_matrix(*self.shape, entries)
 
 
-class _LongMatrix(sp.ImmutableDenseMatrix):  # type: ignore[misc]
+class _LongMatrix(sp.ImmutableDenseMatrix):
     """A matrix with numbers that CPython would not print: shown in short, exact inside."""
 
     def _short(self) -> sp.ImmutableDenseMatrix:
@@ -336,7 +339,9 @@ PRINTED = 10**4300
 def public_matrix(m: int, n: int, entries: list[Any]) -> sp.ImmutableDenseMatrix:
     """What the user gets: sympy's matrix, which prints whatever its numbers are."""
     long = any(
-        is_long(a, PRINTED) for x in entries for a in ([x] if x.is_Rational else x.atoms(sp.Rational))
+        is_long(a, PRINTED)
+        for x in entries
+        for a in ([x] if x.is_Rational else x.atoms(sp.Rational))
     )
     return (_LongMatrix if long else sp.ImmutableDenseMatrix)(m, n, entries)
 

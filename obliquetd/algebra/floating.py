@@ -11,26 +11,24 @@ the relative residual, and how far the data's last places move the solution
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
-from obliquetd.algebra.numbers import number_text
 from obliquetd.algebra.rounding import (
     EPS,
-    FEW_DIGITS,
     SMALLEST,
     negligible,
     power_of_two,
     roundings,
 )
 from obliquetd.algebra.singular import Factored, equilibrate, largest_growth
-from obliquetd.errors import KindError, NumberError, PrecisionWarning, SingularError, SizeError
+from obliquetd.algebra.writing import number_text
+from obliquetd.errors import KindError, NumberError, SingularError, SizeError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
@@ -38,35 +36,6 @@ SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
 LARGEST_DENSE = 50_000_000
 """Entries of a dense matrix that may come out of sparse input (400 MB)."""
-
-
-@dataclass(frozen=True)
-class SolveReport:
-    """How good a floating-point solve was.
-
-    Attributes
-    ----------
-    residual : float
-        Largest ``|A x - b|`` over ``|A| |x| + |b|`` (a normwise backward error).
-    condition : float
-        By how much the solve magnifies the rounding of the numbers that came in:
-        the largest entry of ``|A^-1| (E |x| + e)`` over that of ``eps |x|``, where E and e
-        bound the errors that A and b inherit from the data (Higham 2002, Section 7.2).
-    """
-
-    residual: float
-    condition: float
-
-    @property
-    def digits(self) -> float:
-        """Correct decimal digits to be expected of the largest entries."""
-        lost = math.log10(max(1.0, self.condition)) if math.isfinite(self.condition) else 16.0
-        return max(0.0, -math.log10(max(self.residual, EPS)) - lost)
-
-    @property
-    def few(self) -> bool:
-        """Whether so few digits are left that a warning was due."""
-        return self.digits < FEW_DIGITS
 
 
 class FloatArithmetic(Arithmetic):
@@ -108,23 +77,23 @@ class FloatArithmetic(Arithmetic):
 
     def public(self, scalar: Any) -> float:
         """An infinity may be the answer (the moments of a diverging learner); NaN never is."""
-        return float(scalar) if scalar == scalar else float(_finite(scalar))
+        return float(scalar) if scalar == scalar else float(finite(scalar))
 
     def sign(self, scalar: Any) -> int:
         return int(scalar > 0) - int(scalar < 0)
 
     def sqrt(self, scalar: Any) -> float:
-        return math.sqrt(max(0.0, _finite(scalar)))
+        return math.sqrt(max(0.0, finite(scalar)))
 
     def magnitude(self, matrix: Matrix) -> float:
         """A power of two, so that dividing by it never rounds."""
         assert isinstance(matrix, FloatMatrix)
         array = matrix.array if isinstance(matrix.array, np.ndarray) else matrix.array.data
-        return float(power_of_two(np.abs(_finite(array)).max(initial=0.0)))
+        return float(power_of_two(np.abs(finite(array)).max(initial=0.0)))
 
     def frobenius_norm(self, matrix: Matrix) -> float:
         unit = self.magnitude(matrix)
-        return float(_finite(unit * math.sqrt(matrix.scaled(1.0 / unit).frobenius_squared())))
+        return float(finite(unit * math.sqrt(matrix.scaled(1.0 / unit).frobenius_squared())))
 
     def squared(self, magnitude: float) -> float:
         square = magnitude * magnitude
@@ -139,7 +108,7 @@ class FloatArithmetic(Arithmetic):
         """The root of sum w u^2, by way of u over its largest entry: no square overflows."""
         largest = self.magnitude(vector)
         w, u = np.array(weights.entries()), np.array(vector.entries()) / largest
-        return float(_finite(largest * math.sqrt(float(w @ u**2))))
+        return float(finite(largest * math.sqrt(float(w @ u**2))))
 
     def check_size(self, n: int) -> None:
         pass
@@ -178,44 +147,7 @@ def _gather(shape: tuple[int, int], rows: Indices, columns: Indices, values: Any
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))
 
 
-def _finite(values: Any) -> Any:
-    """The values, refused where one has left the range of floats."""
-    listed = values if isinstance(values, np.ndarray | float) else getattr(values, "data", values)
-    if not np.isfinite(listed).all():
-        raise NumberError(
-            "the result, or a step on the way to it, is beyond the range of floats (1e308); use "
-            "arithmetic='exact', or scale the rewards or features"
-        )
-    return values
-
-
 FLOAT = FloatArithmetic()
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The errors of a solution, ``|G| w`` and some more, with G kept.
-
-    The errors of its entries belong together: those of Phi theta are ``|Phi G| w``, which may be
-    far below ``|Phi| |G| w``.
-    """
-
-    G: npt.NDArray[Any]
-    w: npt.NDArray[Any]
-    more: Callable[[], Any] = lambda: 0.0
-
-    def __call__(self) -> Any:
-        return np.abs(self.G) @ self.w + self.more()
-
-    def through(self, array: Any, own: Callable[[], Any]) -> Spread:
-        """The errors after a product from the left, which adds its ``own``."""
-        return Spread(
-            _quiet(lambda: array @ self.G), self.w, lambda: abs(array) @ _full(self) + own()
-        )
-
-
-def _full(spread: Spread) -> Any:
-    return np.zeros((spread.G.shape[0], spread.w.shape[1])) + spread.more()
 
 
 class FloatMatrix(Matrix):
@@ -283,13 +215,13 @@ class FloatMatrix(Matrix):
             bound = a @ (b * roundings(self.shape[1])) + self.error @ (b + other.error)
             return bound + SMALLEST * self.shape[1] if isinstance(bound, np.ndarray) else bound
 
-        product = _wrap(_quiet(lambda: self.array @ other.array))
+        product = _wrap(quiet(lambda: self.array @ other.array))
         product._error = (
             other._spread.through(self.array, own)
             if other._spread
             else lambda: abs(self.array) @ other.error + own()
         )
-        product._spread = product._error if other._spread else None
+        product._spread = product._error if isinstance(product._error, Spread) else None
         return product
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:
@@ -301,12 +233,12 @@ class FloatMatrix(Matrix):
         return _wrap(gap, lambda: self.error + other.error + abs(gap) * EPS)
 
     def scaled(self, factor: Any) -> FloatMatrix:
-        scaled = _quiet(lambda: self.array * factor)
+        scaled = quiet(lambda: self.array * factor)
         return _wrap(scaled, lambda: self.error * abs(factor) + abs(scaled) * EPS)
 
     def scale_rows(self, factors: FloatMatrix) -> FloatMatrix:
         by = factors.dense()
-        scaled = _quiet(lambda: self.array * by)
+        scaled = quiet(lambda: self.array * by)
 
         def error() -> Any:
             bound = self.error * abs(by) + abs(self.array) * factors.error + abs(scaled) * EPS
@@ -324,7 +256,7 @@ class FloatMatrix(Matrix):
                 a * other.error + self.error * (b + other.error) + a * b * roundings(a.shape[1])
             )
 
-        return FloatMatrix(sums(_quiet(lambda: self.array * other.array)), error=error)
+        return FloatMatrix(sums(quiet(lambda: self.array * other.array)), error=error)
 
     def submatrix(self, rows: Sequence[int], columns: Sequence[int]) -> FloatMatrix:
         i, j = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
@@ -353,7 +285,7 @@ class FloatMatrix(Matrix):
         seen = sizes > 0
         if seen.any():
             growth = float((self.error.max(axis=1)[seen] / sizes[seen]).max())
-            _warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth)
+            warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth)
 
     def row_units(self) -> FloatMatrix:
         largest = abs(self.array).max(axis=1)
@@ -372,13 +304,13 @@ class FloatMatrix(Matrix):
     def solve(self, right: FloatMatrix, what: str = "the system") -> FloatMatrix:
         if 0 in self.shape:
             return FloatMatrix(np.zeros((self.shape[1], right.shape[1])))
-        factored = Factored.of(_finite(self.array))
-        b = _finite(right.dense())
-        x = _quiet(lambda: factored.solve(b)) if factored else np.full(b.shape, np.nan)
+        factored = Factored.of(finite(self.array))
+        b = finite(right.dense())
+        x = quiet(lambda: factored.solve(b)) if factored else np.full(b.shape, np.nan)
         if factored and not np.isfinite(x).all():
             x = factored.solve(b / self.arithmetic.magnitude(right))
             if np.isfinite(x).all():  # only the size of b was too much
-                _finite(math.inf)
+                finite(math.inf)
         if factored is None or not np.isfinite(x).all():
             raise SingularError(f"{what} is singular to working precision", self._null_vector())
         sizes = np.abs(x).max(axis=0, initial=0.0)
@@ -390,7 +322,7 @@ class FloatMatrix(Matrix):
         from_right = self._dense(right.error) / sizes
         total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
         report = SolveReport(self._backward_error(x, right), max(1.0, total / EPS))
-        _warn_of_few_digits(f"{what} is nearly singular", growth)
+        warn_of_few_digits(f"{what} is nearly singular", growth)
 
         def error() -> Any:
             gap = np.abs(self.array @ x - b)
@@ -411,20 +343,20 @@ class FloatMatrix(Matrix):
         scale = norm * np.abs(x).max(initial=0.0) + np.abs(right.array).max()
         return float(gap / scale) if scale else 0.0
 
-    def general_solution(
-        self, right: FloatMatrix, what: str = "the system"
-    ) -> GeneralSolution:
+    def general_solution(self, right: FloatMatrix, what: str = "the system") -> GeneralSolution:
         """By singular values of the equilibrated matrix, each judged against its own bound."""
         if self.sparse and self.shape[0] == self.shape[1]:
-            return GeneralSolution(self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0))))
-        system = equilibrate(_finite(self.dense()), self._dense(self.error))
+            return GeneralSolution(
+                self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0)))
+            )
+        system = equilibrate(finite(self.dense()), self._dense(self.error))
         null = self._null(system)
-        found = system.solve(_finite(right.dense()), self._dense(right.error))
+        found = system.solve(finite(right.dense()), self._dense(right.error))
         if found is None:
             return GeneralSolution(None, null)
-        _warn_of_few_digits(f"{what} is nearly singular", found.growth)
+        warn_of_few_digits(f"{what} is nearly singular", found.growth)
         report = SolveReport(found.residual, max(1.0, found.total / EPS))
-        return GeneralSolution(FloatMatrix(_finite(found.x), report, Spread(found.G, found.w)), null)
+        return GeneralSolution(FloatMatrix(finite(found.x), report, Spread(found.G, found.w)), null)
 
     @staticmethod
     def _null(system: Any) -> FloatMatrix:
@@ -432,10 +364,10 @@ class FloatMatrix(Matrix):
         return FloatMatrix(vectors, error=error)
 
     def null_space(self) -> FloatMatrix:
-        return self._null(equilibrate(_finite(self.dense()), self._dense(self.error)))
+        return self._null(equilibrate(finite(self.dense()), self._dense(self.error)))
 
     def column_basis(self) -> FloatMatrix:
-        system = equilibrate(_finite(self.dense()), self._dense(self.error))
+        system = equilibrate(finite(self.dense()), self._dense(self.error))
         columns = self.balanced()
         full = system.rank == self.shape[1]
         if full and system.graded:  # an orthonormal basis would bury the small rows in rounding
@@ -446,7 +378,7 @@ class FloatMatrix(Matrix):
         return FloatMatrix(u[:, kept], error=error)
 
     def rank(self) -> int:
-        return equilibrate(_finite(self.dense()), self._dense(self.error)).rank
+        return equilibrate(finite(self.dense()), self._dense(self.error)).rank
 
     def det(self) -> float:
         return float(np.linalg.det(self.dense()))
@@ -455,24 +387,7 @@ class FloatMatrix(Matrix):
         return np.poly(self.dense()).tolist()  # type: ignore[no-any-return]
 
     def public(self) -> Any:
-        return _finite(self.array).copy()
-
-
-def _warn_of_few_digits(why: str, growth: float) -> None:
-    digits = -math.log10(max(growth, EPS))
-    if digits < FEW_DIGITS:
-        warnings.warn(
-            f"{why} (condition {growth / EPS:.1e}): about "
-            f"{max(0.0, digits):.0f} correct digits are left; use arithmetic='exact'",
-            PrecisionWarning,
-            stacklevel=3,
-        )
-
-
-def _quiet(compute: Callable[[], Any]) -> Any:
-    """An infinity that arises on the way is refused where it would come out, not warned of."""
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        return compute()
+        return finite(self.array).copy()
 
 
 def _wrap(array: Any, error: Any = None) -> FloatMatrix:

@@ -53,7 +53,7 @@ class Arithmetic(ABC):
     def sqrt(self, scalar: Any) -> Any:
         """The public square root of a nonnegative native scalar."""
 
-    def magnitude(self, matrix: Matrix) -> Any:
+    def magnitude(self, matrix: Matrix) -> Any:  # noqa: ARG002
         """A native positive number of about the size of the largest entry; 1 unless a float."""
         return self.one
 
@@ -190,7 +190,7 @@ class Matrix(ABC):
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""
         return self
 
-    def check_digits(self, what: str, at_least: Any = 0) -> None:
+    def check_digits(self, what: str, at_least: Any = 0) -> None:  # noqa: B027
         """Warn where some row of floats, or the size ``at_least``, keeps few correct digits."""
 
     def row_units(self: M) -> M:

@@ -28,18 +28,14 @@ from obliquetd.errors import NumberError
 
 __all__ = [
     "Kind",
-    "cell_text",
     "exact_distribution",
     "exact_root",
     "exactify",
     "join_kinds",
     "kind_of",
     "misses_one_by_rounding",
-    "number_text",
     "parse_number",
     "public_number",
-    "serial_number",
-    "shortened",
     "simplest_fraction",
 ]
 
@@ -51,8 +47,6 @@ ROW_ROUNDING = 64 * float(np.finfo(float).eps)
 """A float row of k entries may miss one by this times k: rounding, not a defect."""
 LONGEST_FACTORED = 128
 """Bits of a rational up to which square factors are taken out of its root."""
-LONGEST_SHOWN = 40
-"""Digits of a numerator or denominator beyond which people get a decimal instead."""
 
 
 def parse_number(value: Any, where: str = "a number") -> Any:
@@ -302,122 +296,3 @@ def exact_root(value: sp.Expr) -> sp.Expr:
     if max(abs(p), q).bit_length() <= LONGEST_FACTORED:
         return sp.sqrt(value)
     return sp.Pow(value, sp.Rational(1, 2), evaluate=False)
-
-
-def serial_number(value: Any) -> str | float:
-    """What a JSON file gets: exact text for exact numbers, of any length; a float as it is."""
-    if isinstance(value, float | np.floating):
-        return float(value)
-    value = value if isinstance(value, sp.Basic) else public_number(value)
-    if isinstance(value, sp.Rational):
-        p, q = _digits(int(value.p)), _digits(int(value.q))
-        return p if q == "1" else f"{p}/{q}"
-    return str(value)
-
-
-def _digits(integer: int) -> str:
-    """Decimal digits of an integer of any length (CPython's ``str`` stops at 4300)."""
-    if integer.bit_length() < 14_000:
-        return str(integer)
-    import flint
-
-    return str(flint.fmpz(integer))
-
-
-def number_text(value: Any, digits: int = 6) -> str:
-    """What a person reads: short, and never an exception.
-
-    A rational with a numerator or denominator over 40 digits is shown as a
-    decimal with the number of digits of its exact form.
-
-    Examples
-    --------
-    >>> number_text(sp.Rational(-1, 3)), number_text(0.1), number_text(sp.sqrt(82) / 2)
-    ('-1/3', '0.1', 'sqrt(82)/2')
-    >>> number_text(sp.Integer(2) ** 20000 / (sp.Integer(2) ** 20000 + sp.Integer(3) ** 12618))
-    '0.657856 (exact, 6021 digits)'
-    """
-    value = sp.Integer(value) if isinstance(value, int) else public_number(value)
-    if isinstance(value, float):
-        return f"{value:.{digits}g}"
-    if isinstance(value, sp.Rational):
-        longest = max(abs(int(value.p)), int(value.q))
-        if longest < 10**LONGEST_SHOWN:
-            return str(value)
-        size = int(longest.bit_length() * math.log10(2)) + 1
-        if 10 ** (size - 1) > longest:
-            size -= 1
-        return (
-            f"{_decimal_text(Fraction(int(value.p), int(value.q)), digits)} (exact, {size} digits)"
-        )
-    if any(is_long(a, 10**LONGEST_SHOWN) for a in value.atoms(sp.Rational)):
-        return (
-            f"{_root_text(value, digits)} (exact form is long)"
-            if not value.free_symbols
-            else f"formula in {', '.join(sorted(map(str, value.free_symbols)))} with long coefficients"
-        )
-    return str(value)
-
-
-def shortened(expression: sp.Expr) -> sp.Expr:
-    """The expression with each number too long to be shown as a decimal of six digits.
-
-    For eyes only: printers of sympy, and CPython above 4300 digits, fail on the long form.
-
-    Examples
-    --------
-    >>> x = sp.Symbol("x")
-    >>> shortened(x / 2 + sp.Rational(1, 2**2000)), shortened(sp.sqrt(2))
-    (x/2 + 8.70981e-603, sqrt(2))
-    """
-    long = {a: sp.N(a, 6) for a in expression.atoms(sp.Rational) if is_long(a, 10**LONGEST_SHOWN)}
-    return expression.xreplace(long) if long else expression
-
-
-def is_long(rational: sp.Rational, limit: int) -> bool:
-    """Whether a numerator or denominator reaches ``limit``."""
-    return max(abs(int(rational.p)), int(rational.q)) >= limit
-
-
-def cell_text(value: Any, width: int = 14, *, beside: bool = True) -> str:
-    """What fits a table cell: exact where that is short, else a decimal after ``~``.
-
-    A short root is followed by its decimal, unless ``beside`` is False.
-
-    Examples
-    --------
-    >>> import sympy as sp
-    >>> cell_text(sp.Rational(9, 10)), cell_text(sp.sqrt(82) / 2), cell_text(sp.Rational(10**20, 3))
-    ('9/10', 'sqrt(82)/2 = 4.52769', '~3.33333e+19')
-    """
-    digits = 6 if width >= 14 else 4
-    text = number_text(value, digits)
-    number = sp.Integer(value) if isinstance(value, int) else public_number(value)
-    if isinstance(number, float) or number.free_symbols or number.is_infinite:
-        return text
-    if number.is_Rational:
-        if len(text) <= width:
-            return text
-        return "~" + _decimal_text(Fraction(int(number.p), int(number.q)), digits)
-    decimal = _root_text(number, digits)
-    if len(text) > width:
-        return f"~{decimal}"
-    return f"{text} = {decimal}" if beside else text
-
-
-def _root_text(value: sp.Expr, digits: int) -> str:
-    """The decimal of a number that is no rational, however small or large."""
-    decimal = sp.N(value, digits)
-    approximate = float(decimal)
-    inside = math.isfinite(approximate) and (approximate or not decimal)
-    return f"{approximate:.{digits}g}" if inside else str(decimal).lower()
-
-
-def _decimal_text(value: Fraction, digits: int) -> str:
-    try:
-        approximate = float(value)
-    except OverflowError:
-        approximate = math.inf
-    if approximate and math.isfinite(approximate):
-        return f"{approximate:.{digits}g}"
-    return str(sp.N(sp.Rational(value.numerator, value.denominator), digits))

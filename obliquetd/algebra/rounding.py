@@ -61,4 +61,4 @@ def power_of_two(sizes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     [1.0, 4.0, 0.0009765625]
     """
     exponents = np.frexp(np.where(sizes > 0, sizes, 1.0))[1] - 1
-    return np.ldexp(1.0, np.clip(exponents, -1021, 1021))
+    return np.asarray(np.ldexp(1.0, np.clip(exponents, -1021, 1021)))

@@ -81,12 +81,12 @@ class _Dense(Factored):
     def solve(self, b: Array) -> Array:
         from scipy.linalg import lu_solve
 
-        return lu_solve(self.factors, b)  # type: ignore[no-any-return]
+        return lu_solve(self.factors, b)
 
     def solve_transposed(self, b: Array) -> Array:
         from scipy.linalg import lu_solve
 
-        return lu_solve(self.factors, b, trans=1)  # type: ignore[no-any-return]
+        return lu_solve(self.factors, b, trans=1)
 
     @property
     def size(self) -> int:
@@ -109,10 +109,10 @@ class _Sparse(Factored):
             return None
 
     def solve(self, b: Array) -> Array:
-        return self.lu.solve(b)  # type: ignore[no-any-return]
+        return np.asarray(self.lu.solve(b))
 
     def solve_transposed(self, b: Array) -> Array:
-        return self.lu.solve(b, trans="T")  # type: ignore[no-any-return]
+        return np.asarray(self.lu.solve(b, trans="T"))
 
     @property
     def size(self) -> int:
@@ -233,7 +233,7 @@ class Equilibrated:
             return np.zeros(self.core.shape[::-1])
         u, s, vt = self._svd
         r = self.rank
-        return (vt[:r].T / s[:r]) @ u[:, :r].T  # type: ignore[no-any-return]
+        return (vt[:r].T / s[:r]) @ u[:, :r].T
 
     @np.errstate(all="ignore")
     def null_space(self) -> tuple[Array, Array]:

@@ -115,9 +115,7 @@ class MDP(HtmlTable):
         table = Table.from_rows(
             (index[s], action_index[a], index[t], p, r, d) for s, a, t, p, r, d in kept
         )
-        return cls(
-            table_states, table_actions, table, normalize=normalize, tolerance=tolerance
-        )
+        return cls(table_states, table_actions, table, normalize=normalize, tolerance=tolerance)
 
     @classmethod
     def from_arrays(
@@ -174,9 +172,7 @@ class MDP(HtmlTable):
     ) -> MDP:
         """From a networkx MultiDiGraph whose edge keys are the actions.
 
-        Edge attributes: ``probability``, ``reward`` and optionally ``discount``.
-
-        Parallel edges of one action between the same two states need distinct keys;
+        Edge attributes: ``probability``, ``reward`` and optionally ``discount``. Parallel edges of one action between the same two states need distinct keys;
         an edge attribute ``action`` then names the action. Nodes without outgoing
         edges are terminal.
 
@@ -191,9 +187,7 @@ class MDP(HtmlTable):
         )
 
     @classmethod
-    def from_gymnasium(
-        cls, env: Any, *, normalize: bool = False, tolerance: Any = None
-    ) -> MDP:
+    def from_gymnasium(cls, env: Any, *, normalize: bool = False, tolerance: Any = None) -> MDP:
         """From a Gymnasium toy-text environment's table ``env.unwrapped.P``.
 
         A row marked ``done`` restarts from the environment's initial distribution
@@ -328,9 +322,8 @@ class MDP(HtmlTable):
     def to_exact(self, *, normalize: bool = False) -> MDP:
         """Each float as the shortest decimal that prints it.
 
-        Where the decimals of a (state, action) do not sum to one because the floats were
-        rounded, the simplest fractions nearby that do: three of 0.3333333333333333 are
-        thirds.
+        Where the decimals of a (state, action) miss one by rounding, the simplest fractions
+        nearby that do not: three of 0.3333333333333333 are thirds.
 
         Raises
         ------

@@ -84,9 +84,7 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
                 action: parse_number(p, f"the probability of action {action!r} in state {state!r}")
                 for action, p in row.items()
             }
-            self._rows[state] = _checked(
-                state, parsed, normalize or limit is not None, limit
-            )
+            self._rows[state] = _checked(state, parsed, normalize or limit is not None, limit)
 
     @classmethod
     def deterministic(cls, actions: Mapping[Any, Any]) -> Policy:
@@ -249,9 +247,7 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
     return parse_number(value.subs(parsed), f"the formula {value}")
 
 
-def _checked(
-    state: Any, row: dict[Any, Any], normalize: bool, tolerance: Any
-) -> dict[Any, Any]:
+def _checked(state: Any, row: dict[Any, Any], normalize: bool, tolerance: Any) -> dict[Any, Any]:
     if not row:
         raise ProbabilityError(f"the policy in state {state!r} has no action", state=state)
     _no_negative(state, row.items())

@@ -287,7 +287,8 @@ def _outside_unit(values: Column) -> list[int]:
     return [
         i
         for i, v in enumerate(values.tolist())
-        if not isinstance(v, sp.Basic) and (v < 0 or v > (1 + ROW_ROUNDING if type(v) is float else 1))
+        if not isinstance(v, sp.Basic)
+        and (v < 0 or v > (1 + ROW_ROUNDING if type(v) is float else 1))
     ]
 
 

@@ -114,7 +114,9 @@ def test_transitions_as_rare_as_floats_get(rare):
     P = np.array([[0, 1 - rare, rare, 0], [1, 0, 0, 0], [0, 0, 1 - rare, rare], [1, 0, 0, 0]])
     xi = np.array(stationary(FloatMatrix(P)).entries())
     assert np.isfinite(xi).all()
-    assert xi == pytest.approx([1 / 3, 1 / 3, 1 / 3, rare / 3], rel=1e-2 if rare < 1e-307 else 1e-12)
+    assert xi == pytest.approx(
+        [1 / 3, 1 / 3, 1 / 3, rare / 3], rel=1e-2 if rare < 1e-307 else 1e-12
+    )
 
 
 def test_the_linear_solve_takes_no_rare_state_for_its_unit(monkeypatch):

@@ -327,7 +327,9 @@ def test_a_float_and_a_formula_in_one_row():
     assert read.P_pi[0, 0] == sp.Rational(1, 4)
     with pytest.raises(ProbabilityError, match=r"'s'.*sum to"):
         MDP.from_transitions([("s", "a", "s", 0.25, 0), ("s", "a", "t", "p", 0)])
-    assert Policy({"s": {"a": 0.5, "b": "p", "c": "1/2 - p"}}).to_exact()["s"]["a"] == sp.Rational(1, 2)
+    assert Policy({"s": {"a": 0.5, "b": "p", "c": "1/2 - p"}}).to_exact()["s"]["a"] == sp.Rational(
+        1, 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""How good a float result is: what a solve reports, and how its errors travel on."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra.rounding import EPS, FEW_DIGITS
+from obliquetd.errors import NumberError, PrecisionWarning
+
+__all__ = ["SolveReport", "Spread", "finite", "quiet", "warn_of_few_digits"]
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """How good a floating-point solve was.
+
+    Attributes
+    ----------
+    residual : float
+        Largest ``|A x - b|`` over ``|A| |x| + |b|`` (a normwise backward error).
+    condition : float
+        By how much the solve magnifies the rounding of the numbers that came in:
+        the largest entry of ``|A^-1| (E |x| + e)`` over that of ``eps |x|``, where E and e
+        bound the errors that A and b inherit from the data (Higham 2002, Section 7.2).
+    """
+
+    residual: float
+    condition: float
+
+    @property
+    def digits(self) -> float:
+        """Correct decimal digits to be expected of the largest entries."""
+        lost = math.log10(max(1.0, self.condition)) if math.isfinite(self.condition) else 16.0
+        return max(0.0, -math.log10(max(self.residual, EPS)) - lost)
+
+    @property
+    def few(self) -> bool:
+        """Whether so few digits are left that a warning was due."""
+        return self.digits < FEW_DIGITS
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The errors of a solution, ``|G| w`` and some more, with G kept.
+
+    The errors of its entries belong together: those of Phi theta are ``|Phi G| w``, which may be
+    far below ``|Phi| |G| w``.
+    """
+
+    G: npt.NDArray[Any]
+    w: npt.NDArray[Any]
+    more: Callable[[], Any] = lambda: 0.0
+
+    def __call__(self) -> Any:
+        return np.abs(self.G) @ self.w + self.more()
+
+    def through(self, array: Any, own: Callable[[], Any]) -> Spread:
+        """The errors after a product from the left, which adds its ``own``."""
+        return Spread(
+            quiet(lambda: array @ self.G), self.w, lambda: abs(array) @ _full(self) + own()
+        )
+
+
+def _full(spread: Spread) -> Any:
+    return np.zeros((spread.G.shape[0], spread.w.shape[1])) + spread.more()
+
+
+def warn_of_few_digits(why: str, growth: float) -> None:
+    """PrecisionWarning where a relative error of ``growth`` leaves under FEW_DIGITS digits."""
+    digits = -math.log10(max(growth, EPS))
+    if digits < FEW_DIGITS:
+        warnings.warn(
+            f"{why} (condition {growth / EPS:.1e}): about "
+            f"{max(0.0, digits):.0f} correct digits are left; use arithmetic='exact'",
+            PrecisionWarning,
+            stacklevel=4,
+        )
+
+
+def quiet(compute: Callable[[], Any]) -> Any:
+    """An infinity that arises on the way is refused where it would come out, not warned of."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return compute()
+
+
+def finite(values: Any) -> Any:
+    """The values, refused where one has left the range of floats."""
+    listed = values if isinstance(values, np.ndarray | float) else getattr(values, "data", values)
+    if not np.isfinite(listed).all():
+        raise NumberError(
+            "the result, or a step on the way to it, is beyond the range of floats (1e308); use "
+            "arithmetic='exact', or scale the rewards or features"
+        )
+    return values
