@@ -56,10 +56,10 @@ class Spread:
 
     G: npt.NDArray[Any]
     w: npt.NDArray[Any]
-    more: Callable[[], Any] = lambda: 0.0
+    more: Callable[[], Any] | None = None
 
     def __call__(self) -> Any:
-        return np.abs(self.G) @ self.w + self.more()
+        return np.abs(self.G) @ self.w + (self.more() if self.more else 0.0)
 
     def through(self, array: Any, own: Callable[[], Any]) -> Spread:
         """The errors after a product from the left, which adds its ``own``."""
@@ -69,7 +69,8 @@ class Spread:
 
 
 def _full(spread: Spread) -> Any:
-    return np.zeros((spread.G.shape[0], spread.w.shape[1])) + spread.more()
+    more = spread.more() if spread.more else 0.0
+    return np.zeros((spread.G.shape[0], spread.w.shape[1])) + more
 
 
 def warn_of_few_digits(why: str, growth: float) -> None:
