@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy as sp
@@ -13,7 +15,7 @@ from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ModelFileError
 from obliquetd.mdp import imports
-from obliquetd.mdp.policy import substitute
+from obliquetd.mdp.substitution import Entry, check_substitution, substitute
 from obliquetd.mdp.table import Table, check_table, normalized
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ class MDP(HtmlTable):
     Attributes
     ----------
     states, actions : tuple of hashable
-        In order of first appearance; rows of every matrix follow ``states``.
+        Rows of every matrix follow ``states``: in the order in which their own rows begin,
+        then those that are only arrived at. Actions in order of first appearance.
     table : Table
         The canonical transition table.
 
@@ -88,7 +91,8 @@ class MDP(HtmlTable):
         rows : iterable of sequences of 5 or 6
             Labels are any hashable. Outcomes that agree in all but probability are added.
         states, actions : sequence of hashable, optional
-            An order of your own; the default is the order of first appearance.
+            An order of your own. The default: states in the order in which their own rows
+            begin, then those that are only arrived at; actions as they first appear.
         terminal : iterable of hashable
             States to be taken as terminal: a self-loop without reward is taken out,
             anything else that leaves them is an error.
@@ -98,9 +102,15 @@ class MDP(HtmlTable):
         Raises
         ------
         ProbabilityError, NumberError, DiscountError, LabelError, InputError
+
+        Examples
+        --------
+        >>> MDP.from_transitions([(0, "a", 3, 1, 0), (1, "a", 0, 1, 0)]).states
+        (0, 1, 3)
         """
         parsed = imports.parse_rows(rows)
-        table_states = imports.label_order((x for r in parsed for x in (r[0], r[2])), states)
+        found = itertools.chain((r[0] for r in parsed), (r[2] for r in parsed))
+        table_states = imports.label_order(found, states)
         table_actions = imports.label_order((r[1] for r in parsed), actions, "action")
         kept = imports.drop_terminal_loops(parsed, terminal, table_states)
         index = {s: i for i, s in enumerate(table_states)}
@@ -238,18 +248,14 @@ class MDP(HtmlTable):
     @property
     def transitions(self) -> Iterator[Transition]:
         """The rows in canonical order, in labels and public numbers."""
-        t = self.table
-        for s, a, u, *numbers in zip(
-            t.state.tolist(), t.action.tolist(), t.next_state.tolist(),
-            *(c.tolist() for c in t.numbers), strict=True,
-        ):  # fmt: skip
+        for s, a, u, *numbers in self.table.rows():
             yield Transition(
                 self.states[s], self.actions[a], self.states[u], *map(public_number, numbers)
             )
 
-    @cached_property
+    @property
     def graph(self) -> nx.MultiDiGraph[Any]:
-        """The MDP as a networkx MultiDiGraph, built when first asked for.
+        """The MDP as a networkx MultiDiGraph of your own, built anew each time.
 
         Edge key = action; attributes ``probability``, ``reward``, ``discount``. Where one
         action has several outcomes between the same two states, the further ones
@@ -258,19 +264,19 @@ class MDP(HtmlTable):
         return imports.graph_from_rows(self.transitions, self.states, self.actions)
 
     @cached_property
-    def index(self) -> dict[Hashable, int]:
+    def index(self) -> Mapping[Hashable, int]:
         """Position of each state."""
-        return {s: i for i, s in enumerate(self.states)}
+        return MappingProxyType({s: i for i, s in enumerate(self.states)})
 
     @cached_property
-    def offered(self) -> dict[Hashable, tuple[Hashable, ...]]:
+    def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The actions that each state offers, in the order of ``actions``."""
         found: dict[int, dict[int, None]] = {i: {} for i in range(len(self.states))}
         for s, a in zip(self.table.state.tolist(), self.table.action.tolist(), strict=True):
             found[s][a] = None
-        return {
-            self.states[s]: tuple(self.actions[a] for a in sorted(row)) for s, row in found.items()
-        }
+        return MappingProxyType(
+            {self.states[s]: tuple(self.actions[a] for a in sorted(r)) for s, r in found.items()}
+        )
 
     @property
     def terminal(self) -> tuple[Hashable, ...]:
@@ -295,8 +301,31 @@ class MDP(HtmlTable):
         }
 
     def subs(self, values: Mapping[Any, Any]) -> MDP:
-        """Numbers for symbols (by symbol or by name), checked anew."""
-        return self._changed(lambda v: substitute(v, values))
+        """Numbers for symbols (by symbol or by name), put in at once and checked anew.
+
+        Raises
+        ------
+        NumberError, ProbabilityError, DiscountError
+            Where a formula divides by zero or leaves its range; names every such entry.
+        """
+        check_substitution(self.entries(), values)
+        table = self.table.replace_numbers(lambda v: substitute(v, values))
+        return MDP(self.states, self.actions, table)
+
+    def entries(self) -> Iterator[Entry]:
+        """Every formula of the table with its place, in the package's own form."""
+        t = self.table
+        roles: tuple[tuple[str, Any, Any], ...] = (
+            ("the probability", "probability", t.probability),
+            ("the reward", "number", t.reward),
+            ("the discount", "discount", t.discount),
+        )
+        for name, role, values in roles:
+            for i in range(len(t) if values.dtype == object else 0):
+                if isinstance(values[i], sp.Basic):
+                    s, u = self.states[t.state[i]], self.states[t.next_state[i]]
+                    where = f"{name} of {s!r} -> {u!r} under {self.actions[t.action[i]]!r}"
+                    yield Entry(where, role, values[i])
 
     def to_exact(self, *, normalize: bool = False) -> MDP:
         """Each float as the simplest fraction that rounds to it.
@@ -309,16 +338,14 @@ class MDP(HtmlTable):
         """
         return MDP(self.states, self.actions, self.table.exact(), normalize=normalize)
 
-    def _changed(self, change: Callable[[Any], Any]) -> MDP:
-        return MDP(self.states, self.actions, self.table.replace_numbers(change))
-
     def with_restarts(self, start: Mapping[Any, Any]) -> MDP:
         """Close the chain: every move into a terminal state restarts instead.
 
         The move keeps its reward and gets discount 0; the next state is drawn from
         ``start``. The terminal states leave the model, so the stationary
         distribution of the result is the episodic weighting: expected visits an
-        episode, normalised.
+        episode, normalised. ``PolicyEvaluation(start=...)`` does the same and keeps the
+        terminal states, so that policies and features stay as they are.
 
         Parameters
         ----------
@@ -332,9 +359,16 @@ class MDP(HtmlTable):
         ('b', 'go', 'a', 1, 1, 0)
         """
         weights = imports.start_distribution(start, self.states, self.terminal)
-        rows = imports.restart_rows(self.transitions, weights, self.terminal)
-        kept = [s for s in self.states if s not in set(self.terminal)]
-        return MDP.from_transitions(rows, states=kept, actions=self.actions)
+        ends = {self.index[s] for s in self.terminal}
+        kept = [i for i in range(len(self.states)) if i not in ends]
+        place = {old: new for new, old in enumerate(kept)}
+        closed = self.table.closed(sorted(ends), {self.index[s]: p for s, p in weights.items()})
+        table = Table.from_rows(
+            (place[s], a, place[t], *numbers)
+            for s, a, t, *numbers in closed.rows()
+            if s not in ends
+        )
+        return MDP([self.states[i] for i in kept], self.actions, table)
 
     def require_state(self, state: Any) -> int:
         """The position of a state; LabelError where there is none."""
@@ -355,6 +389,9 @@ class MDP(HtmlTable):
 
     def __hash__(self) -> int:
         return hash((self.states, self.actions))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MDP, (self.states, self.actions, self.table)
 
     def _table(self) -> tuple[str, Sequence[Any], Iterable[Sequence[Any]]]:
         rows = ([str(x) for x in row[:3]] + list(row[3:]) for row in self.transitions)
