@@ -279,7 +279,12 @@ class FloatMatrix(Matrix):
         return np.poly(self.dense()).tolist()  # type: ignore[no-any-return]
 
     def public(self) -> Any:
-        return self.array.copy()
+        """A copy that cannot be written to, so that what a problem shows stays what it is."""
+        out = self.array.copy()
+        parts = (out.data, out.indices, out.indptr) if self.sparse else (out,)
+        for part in parts:
+            part.flags.writeable = False
+        return out
 
 
 def _tolerance(singular_values: npt.NDArray[Any], shape: tuple[int, int]) -> float:

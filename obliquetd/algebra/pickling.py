@@ -1,8 +1,9 @@
-"""Rational functions that survive pickle and deepcopy.
+"""Rational numbers and functions that survive pickle and deepcopy.
 
 sympy's function fields and rings fill caches in their own ``__dict__`` while they are
 hashed, so that the default way of pickling them fails. They are determined by their
-symbols, domain and order; that is what is kept.
+symbols, domain and order; that is what is kept. QQ comes back as the one object that it
+is, because it is asked for by identity.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import copyreg
 from typing import Any
 
+from sympy import QQ
 from sympy.polys.domains import FractionField
 from sympy.polys.fields import FracField
 from sympy.polys.rings import PolyRing
@@ -33,6 +35,15 @@ def _function_field(base: Any, symbols: tuple[Any, ...]) -> Any:
     return base.frac_field(*symbols)
 
 
+def _rationals(_: Any) -> tuple[Any, ...]:
+    return _the_rationals, ()
+
+
+def _the_rationals() -> Any:
+    return QQ
+
+
+copyreg.pickle(type(QQ), _rationals)
 copyreg.pickle(FracField, _field)
 copyreg.pickle(PolyRing, _ring)
 copyreg.pickle(FractionField, _domain)

@@ -117,7 +117,7 @@ def check_substitution(entries: Iterable[Entry], values: Mapping[Any, Any]) -> N
 
 
 def _told(value: Any) -> str:
-    return value if isinstance(value, str) else number_text(public_number(value))
+    return value if isinstance(value, str) else number_text(parse_number(value))
 
 
 def _fault(entry: Entry, values: Mapping[Any, Any]) -> str | None:
