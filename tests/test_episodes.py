@@ -38,9 +38,9 @@ def fork(rows=FORK, **fields):
 
 
 @st.composite
-def episodic(draw, ends=st.integers(1, 2)):
+def episodic(draw):
     """An off-policy problem in which every state may end the episode, and a start."""
-    n, k, m = draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(ends)
+    n, k, m = draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(1, 2))
     rows = []
     for s in range(n):
         for a in range(k):

@@ -112,7 +112,29 @@ def test_arrays_and_starts_that_came_in_may_change_afterwards():
 
 
 def arrays_of(problem):
-    for name in ["P_pi", "P_b", "r_pi", "L_pi", "xi", "Xi", "v_pi", "return_variance", "average_reward", "Phi", "C", "Lambda", "X_star", "Y_star", "f", "Pi", "best", "Omega_star", "Omega_S", "Omega_S_batch", "Omega_E"]:
+    for name in [
+        "P_pi",
+        "P_b",
+        "r_pi",
+        "L_pi",
+        "xi",
+        "Xi",
+        "v_pi",
+        "return_variance",
+        "average_reward",
+        "Phi",
+        "C",
+        "Lambda",
+        "X_star",
+        "Y_star",
+        "f",
+        "Pi",
+        "best",
+        "Omega_star",
+        "Omega_S",
+        "Omega_S_batch",
+        "Omega_E",
+    ]:
         yield name, lambda name=name: getattr(problem, name)
     point = problem.fixed_point("td")
     for name in ("theta", "v_hat", "X", "projection", "null_space"):
