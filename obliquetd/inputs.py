@@ -36,7 +36,7 @@ from obliquetd.mdp.substitution import (
     Entry,
     check_substitution,
     real_roots,
-    substitute,
+    substitution,
     valid_values,
 )
 
@@ -132,10 +132,7 @@ class Inputs:
     def subs(self, values: Mapping[Any, Any]) -> Inputs:
         """Numbers for symbols, all at once, checked anew; errors name every entry."""
         check_substitution(self.entries(), values)
-
-        def new(x: Any) -> Any:
-            return substitute(x, values)
-
+        new = substitution(values)
         return self.changed(
             mdp=self.mdp.subs(values),
             target=self.target.subs(values),

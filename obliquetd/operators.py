@@ -176,7 +176,8 @@ class Operators:
             raise EpisodesEndError(
                 f"the behaviour's episodes end in {shown} and never begin anew, so its stationary "
                 "distribution weighs terminal states alone. Pass start={state: probability}, from "
-                "which episodes begin anew, or xi=, a weight for each state",
+                "which episodes begin anew, or xi=, a weight for each state; a model file has fields "
+                "of these names",
                 closed,
             )
         return self.weights

@@ -15,7 +15,7 @@ from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ModelFileError
 from obliquetd.mdp import imports
-from obliquetd.mdp.substitution import Entry, check_substitution, substitute
+from obliquetd.mdp.substitution import Entry, check_substitution, substitution
 from obliquetd.mdp.table import Table, check_table, normalized
 
 if TYPE_CHECKING:
@@ -309,8 +309,7 @@ class MDP(HtmlTable):
             Where a formula divides by zero or leaves its range; names every such entry.
         """
         check_substitution(self.entries(), values)
-        table = self.table.replace_numbers(lambda v: substitute(v, values))
-        return MDP(self.states, self.actions, table)
+        return MDP(self.states, self.actions, self.table.replace_numbers(substitution(values)))
 
     def entries(self) -> Iterator[Entry]:
         """Every formula of the table with its place, in the package's own form."""

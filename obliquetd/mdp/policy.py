@@ -21,7 +21,7 @@ from obliquetd.algebra import (
 )
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
-from obliquetd.mdp.substitution import Entry, check_substitution, substitute
+from obliquetd.mdp.substitution import Entry, check_substitution, substitution
 from obliquetd.mdp.table import outcome_sum, sums_to_one
 
 if TYPE_CHECKING:
@@ -168,9 +168,8 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
             Where a formula divides by zero or leaves [0, 1]; names every such entry.
         """
         check_substitution(self.entries(), values)
-        return Policy(
-            {s: {a: substitute(p, values) for a, p in row.items()} for s, row in self._rows.items()}
-        )
+        new = substitution(values)
+        return Policy({s: {a: new(p) for a, p in row.items()} for s, row in self._rows.items()})
 
     def to_exact(self, *, normalize: bool = False) -> Policy:
         """Each float as the simplest fraction that rounds to it.

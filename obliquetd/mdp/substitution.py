@@ -13,7 +13,7 @@ number       x is defined
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 import sympy as sp
@@ -21,7 +21,14 @@ import sympy as sp
 from obliquetd.algebra import number_text, parse_number, public_number
 from obliquetd.errors import DiscountError, InputError, NumberError, ProbabilityError
 
-__all__ = ["Entry", "check_substitution", "real_roots", "substitute", "valid_values"]
+__all__ = [
+    "Entry",
+    "check_substitution",
+    "real_roots",
+    "substitute",
+    "substitution",
+    "valid_values",
+]
 
 Role = Literal["probability", "discount", "weight", "number"]
 EXPECTED = {
@@ -73,6 +80,20 @@ def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
         raise NumberError(f"the formula {value} divides by zero at {given}")
     new = above.subs(parsed, simultaneous=True) / denominator
     return parse_number(new, f"the formula {value}")
+
+
+def substitution(values: Mapping[Any, Any]) -> Callable[[Any], Any]:
+    """:func:`substitute` for many numbers, each formula once."""
+    done: dict[Any, Any] = {}
+
+    def of(value: Any) -> Any:
+        if not isinstance(value, sp.Basic):
+            return value
+        if value not in done:
+            done[value] = substitute(value, values)
+        return done[value]
+
+    return of
 
 
 def _fraction(value: Any) -> tuple[Any, Any]:
