@@ -16,7 +16,7 @@ from obliquetd.errors import (
     ProbabilityError,
 )
 from obliquetd.mdp import MDP, Policy
-from obliquetd.mdp.imports import start_distribution
+from obliquetd.mdp.start import start_distribution
 
 __all__ = [
     "check_coverage",

@@ -19,7 +19,8 @@ from obliquetd.algebra import FLOAT, FloatMatrix, Matrix
 from obliquetd.errors import InputError
 from obliquetd.inputs import OCCUPANCY
 from obliquetd.learners.compiled import compiled_walk
-from obliquetd.mdp.imports import shown, start_distribution
+from obliquetd.mdp.imports import shown
+from obliquetd.mdp.start import start_distribution
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 

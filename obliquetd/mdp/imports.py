@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import number_text, parse_number, public_number
-from obliquetd.errors import InputError, LabelError, NumberError, ProbabilityError
-from obliquetd.mdp.table import Column, Table, column, outcome_sum, product, sums_to_one
+from obliquetd.algebra import number_text, parse_number
+from obliquetd.errors import InputError, LabelError, NumberError
+from obliquetd.mdp.table import Column, Table, column, product
 
 __all__: list[str] = []
 
@@ -299,7 +299,7 @@ def graph_from_rows(
     return graph
 
 
-# --- Gymnasium and starts -------------------------------------------------------------
+# --- Gymnasium -------------------------------------------------------------
 
 
 def rows_from_gymnasium(env: Any) -> tuple[list[Row], int, int]:
@@ -326,46 +326,6 @@ def rows_from_gymnasium(env: Any) -> tuple[list[Row], int, int]:
                 else:
                     rows.append((*where, int(t), float(p), float(r), 1))
     return rows, len(table), len(next(iter(table.values())))
-
-
-def start_distribution(
-    start: Any, states: Sequence[Any], terminal: Sequence[Any]
-) -> dict[Any, Any]:
-    """A checked initial distribution, states of probability 0 left out.
-
-    Raises
-    ------
-    LabelError, NumberError, ProbabilityError
-        An unknown or terminal state, a negative probability, a sum other than one.
-    """
-    if not isinstance(start, Mapping):
-        raise InputError(
-            f"start is {start!r}; expected a mapping of states to probabilities, as in "
-            f"{{{states[0]!r}: 1}}"
-        )
-    parsed = {s: parse_number(p, f"the start probability of {s!r}") for s, p in start.items()}
-    known, ends = set(states), set(terminal)
-    for state, p in parsed.items():
-        if state not in known or (state in ends and p != 0):
-            raise LabelError(
-                f"the start state {state!r} is {'terminal' if state in ends else 'unknown'}; "
-                f"expected states among {shown([s for s in states if s not in ends])}"
-            )
-        if not isinstance(p, sp.Basic) and p < 0:
-            raise ProbabilityError(
-                f"the start probability of {state!r} is {number_text(p)}; expected a number "
-                "between 0 and 1",
-                state=state,
-                total=public_number(p),
-            )
-    parsed = {s: p for s, p in parsed.items() if p != 0}
-    total = outcome_sum(parsed.values()) if parsed else parse_number(0)
-    if not sums_to_one(total, len(parsed)):
-        raise ProbabilityError(
-            f"the start distribution sums to {number_text(total)}; expected 1",
-            total=public_number(total),
-        )
-    return parsed
 
 
 # --- labels in JSON -------------------------------------------------------------------

@@ -15,7 +15,8 @@ from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ModelFileError
 from obliquetd.mdp import imports
-from obliquetd.mdp.substitution import Entry, check_substitution, substitution
+from obliquetd.mdp.start import start_distribution
+from obliquetd.mdp.substitution import Entry, check_substitution, substitution, table_entries
 from obliquetd.mdp.table import Table, check_table, normalized
 
 if TYPE_CHECKING:
@@ -313,18 +314,7 @@ class MDP(HtmlTable):
 
     def entries(self) -> Iterator[Entry]:
         """Every formula of the table with its place, in the package's own form."""
-        t = self.table
-        roles: tuple[tuple[str, Any, Any], ...] = (
-            ("the probability", "probability", t.probability),
-            ("the reward", "number", t.reward),
-            ("the discount", "discount", t.discount),
-        )
-        for name, role, values in roles:
-            for i in range(len(t) if values.dtype == object else 0):
-                if isinstance(values[i], sp.Basic):
-                    s, u = self.states[t.state[i]], self.states[t.next_state[i]]
-                    where = f"{name} of {s!r} -> {u!r} under {self.actions[t.action[i]]!r}"
-                    yield Entry(where, role, values[i])
+        return table_entries(self.table, self.states, self.actions)
 
     def to_exact(self, *, normalize: bool = False) -> MDP:
         """Each float as the simplest fraction that rounds to it.
@@ -357,17 +347,11 @@ class MDP(HtmlTable):
         >>> [tuple(row) for row in chain.with_restarts({"a": 1}).transitions][1]
         ('b', 'go', 'a', 1, 1, 0)
         """
-        weights = imports.start_distribution(start, self.states, self.terminal)
-        ends = {self.index[s] for s in self.terminal}
-        kept = [i for i in range(len(self.states)) if i not in ends]
-        place = {old: new for new, old in enumerate(kept)}
-        closed = self.table.closed(sorted(ends), {self.index[s]: p for s, p in weights.items()})
-        table = Table.from_rows(
-            (place[s], a, place[t], *numbers)
-            for s, a, t, *numbers in closed.rows()
-            if s not in ends
-        )
-        return MDP([self.states[i] for i in kept], self.actions, table)
+        weights = start_distribution(start, self.states, self.terminal)
+        ends = [self.index[s] for s in self.terminal]
+        table = self.table.closed(ends, {self.index[s]: p for s, p in weights.items()})
+        kept = [s for s in self.states if self.offered[s]]
+        return MDP(kept, self.actions, table.without(ends))
 
     def require_state(self, state: Any) -> int:
         """The position of a state; LabelError where there is none."""

@@ -13,13 +13,14 @@ number       x is defined
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import sympy as sp
 
 from obliquetd.algebra import number_text, parse_number, public_number
 from obliquetd.errors import DiscountError, InputError, NumberError, ProbabilityError
+from obliquetd.mdp.table import Table
 
 __all__ = [
     "Entry",
@@ -102,6 +103,21 @@ def _fraction(value: Any) -> tuple[Any, Any]:
         return value, sp.Integer(1)
     above, below = sp.fraction(sp.cancel(value))
     return above, below
+
+
+def table_entries(table: Table, states: Sequence[Any], actions: Sequence[Any]) -> Iterator[Entry]:
+    """Every formula in a transition table."""
+    roles: tuple[tuple[str, Role, Any], ...] = (
+        ("probability", "probability", table.probability),
+        ("reward", "number", table.reward),
+        ("discount", "discount", table.discount),
+    )
+    for name, role, values in roles:
+        for i, value in enumerate(values.tolist() if values.dtype == object else ()):
+            if isinstance(value, sp.Basic):
+                s, t = states[table.state[i]], states[table.next_state[i]]
+                where = f"the {name} of {s!r} -> {t!r} under {actions[table.action[i]]!r}"
+                yield Entry(where, role, value)
 
 
 def check_substitution(entries: Iterable[Entry], values: Mapping[Any, Any]) -> None:
