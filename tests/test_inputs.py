@@ -283,14 +283,14 @@ def test_exchanging_symbols_and_then_numbers_is_numbers_exchanged(order, numbers
          {"p": 0, "q": 0}, NumberError, ["'s' -> 's'", "'s' -> 't'", "divides by zero"]),
         (walk, {"p": 2}, ProbabilityError, ["'s' -> 's'", "'s' -> 't'", "'t' -> 's'", "'t' -> 't'", "is 4", "is -3"]),
         (walk, {"p": "3/4"}, ProbabilityError, ["'s' -> 's'", "is 3/2", "'s' -> 't'", "is -1/2"]),
-        (lambda: walk(discount="p/2"), {"p": 3}, ProbabilityError, ["the discount, p/2, is 3/2", "'t' -> 't'"]),
+        (lambda: walk(discount="p/2"), {"p": 3}, ProbabilityError, ["the discount is 3/2 (p/2)", "'t' -> 't'"]),
         (lambda: walk([("s", "a", "s", 1, "1/p")], discount="p - 1/2"), {"p": 0}, NumberError,
-         ["the reward of 's' -> 's'", "the discount, p - 1/2, is -1/2"]),
+         ["the reward of 's' -> 's'", "the discount is -1/2"]),
         (lambda: two_policies(target={"x": {"x": "p", "y": "1-p"}, "y": {"x": 1}},
                               behavior={"x": {"x": "q", "y": "1-q"}, "y": {"x": 1}}),
          {"p": -1, "q": 5}, ProbabilityError, ["target policy's probability of 'x'", "behaviour policy's probability of 'y'"]),
         (lambda: two_policies(xi=["p", "1"], features=[["1/p"], [1]]), {"p": 0}, NumberError, ["feature 0 of state 'x'"]),
-        (lambda: two_policies(xi=["p", "-p/2 + 1"]), {"p": -1}, ProbabilityError, ["weight xi of state 'x', p, is -1"]),
+        (lambda: two_policies(xi=["p", "-p/2 + 1"]), {"p": -1}, ProbabilityError, ["weight xi of state 'x' is -1 (p)"]),
     ],
 )  # fmt: skip
 def test_the_error_names_every_entry_that_a_substitution_breaks(problem, values, error, named):

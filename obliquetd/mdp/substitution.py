@@ -140,12 +140,12 @@ def check_substitution(entries: Iterable[Entry], values: Mapping[Any, Any]) -> N
                 found.append((entry, fault))
     if not found:
         return
-    listed = "; ".join(f"{entry.where}, {fault}" for entry, fault in found[:MOST_NAMED])
+    listed = "; ".join(f"{entry.where} {fault}" for entry, fault in found[:MOST_NAMED])
     more = f"; and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
     given = ", ".join(f"{k} = {_told(v)}" for k, v in values.items())
     message = (
-        f"with {given} the model is none: {listed}{more}. problem.valid_range(symbol) gives the "
-        "values of a symbol for which it is"
+        f"{given} gives no model: {listed}{more}. problem.valid_range(symbol) gives the "
+        "values of a symbol for which there is one"
     )
     role = "number" if any("divides" in fault for _, fault in found) else found[0][0].role
     if role == "number":
@@ -164,12 +164,12 @@ def _fault(entry: Entry, values: Mapping[Any, Any]) -> str | None:
     except NumberError as error:
         if "divides by zero" not in str(error):
             raise
-        return f"{entry.value}, divides by zero"
+        return f"divides by zero ({entry.value})"
     if isinstance(new, sp.Basic) or entry.role == "number":
         return None
     if new >= 0 and (entry.role == "weight" or new <= 1):
         return None
-    return f"{entry.value}, is {number_text(new)}; expected {EXPECTED[entry.role]}"
+    return f"is {number_text(new)} ({entry.value}), expected {EXPECTED[entry.role]}"
 
 
 def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
