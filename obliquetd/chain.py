@@ -141,10 +141,74 @@ class MarkovChain:
                 f"the behaviour chain has {len(classes)} recurrent classes, {shown}"
                 f"{' ...' if len(classes) > 6 else ''}; each has a stationary distribution and "
                 "none is unique. Pass xi= (a weight for each state), one of problem.chain."
-                "stationary_by_class, or close the episodes with mdp.with_restarts(start)",
+                "stationary_by_class, or, where episodes end, start= (where they begin anew)",
                 classes,
             )
         return self.distributions[0]
+
+    @cached_property
+    def _inner(self) -> tuple[list[int], Matrix]:
+        """The transient states, and I - Q with Q the moves among them."""
+        states = [i for members, closed in self.components if not closed for i in members]
+        states.sort()
+        identity = self.P.arithmetic.identity(len(states))
+        return states, identity - self.P.submatrix(states, states)
+
+    def _with_transient(self, inside: list[list[Any]], right: Matrix, what: str) -> Matrix:
+        """Rows of closed classes as given, those of transient states from (I - Q) x = right."""
+        states, system = self._inner
+        if states:
+            for i, row in zip(states, system.solve(right, what).rows(), strict=True):
+                inside[i] = row
+        return self.P.arithmetic.matrix(inside, (len(inside), right.shape[1]))
+
+    @cached_property
+    def absorption(self) -> Matrix:
+        """:attr:`absorption_probabilities` in the package's own arithmetic."""
+        zero, one = self.P.arithmetic.zero, self.P.arithmetic.one
+        classes = [members for members, closed in self.components if closed]
+        rows = [[zero] * len(classes) for _ in self.labels]
+        for k, members in enumerate(classes):
+            for i in members:
+                rows[i][k] = one
+        entered = self.P @ self.P.arithmetic.matrix(rows, (len(rows), len(classes)))
+        states = self._inner[0]
+        right = entered.submatrix(states, range(len(classes)))
+        return self._with_transient(rows, right, "the absorption equation")
+
+    @property
+    def absorption_probabilities(self) -> Any:
+        """The chance to end in each closed class, (n, k), in the order of :attr:`recurrent`.
+
+        With Q the moves among transient states and R(s, c) the chance to step from s into
+        class c, the rows of transient states solve (I - Q) B = R (Kemeny and Snell 1960,
+        Theorem 3.3.7).
+
+        Examples
+        --------
+        >>> from obliquetd import PolicyEvaluation
+        >>> ruin = PolicyEvaluation.from_chain(
+        ...     [[1, 0, 0, 0], ["2/3", 0, "1/3", 0], [0, "2/3", 0, "1/3"], [0, 0, 0, 1]], [0] * 4)
+        >>> ruin.chain.absorption_probabilities.row(1), ruin.chain.absorption_times.T
+        (Matrix([[6/7, 1/7]]), Matrix([[0, 12/7, 15/7, 0]]))
+        """
+        return self.absorption.public()
+
+    @property
+    def absorption_times(self) -> Any:
+        """The expected number of steps until a closed class is entered, n of them.
+
+        0 inside closed classes; (I - Q) t = 1 elsewhere (Kemeny and Snell 1960, Theorem 3.3.5).
+        """
+        arithmetic = self.P.arithmetic
+        right = arithmetic.column([arithmetic.one] * len(self._inner[0]))
+        inside = [[arithmetic.zero] for _ in self.labels]
+        return self._with_transient(inside, right, "the equation of times").public_vector()
+
+    def long_run_average(self, values: Matrix) -> Matrix:
+        """The limit of the average of values(S_0), ..., values(S_t) from each state, (n, 1)."""
+        averages = [(d.T @ values).item() for d in self.distributions]
+        return self.absorption @ self.P.arithmetic.column(averages)
 
 
 def discount_free_classes(P_gamma: Matrix) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Checks at the door of a problem: policies, coverage, discount, weights."""
+"""Checks at the door of a problem: policies, coverage, discount, weights, start."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import (
-    Arithmetic,
-    Kind,
-    choose_arithmetic,
-    number_text,
-    parse_matrix,
-    parse_number,
-    parsed_kinds,
-    parsed_symbols,
-)
+from obliquetd.algebra import number_text, parse_matrix, parse_number, public_number
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -25,33 +16,16 @@ from obliquetd.errors import (
     ProbabilityError,
 )
 from obliquetd.mdp import MDP, Policy
+from obliquetd.mdp.start import start_distribution
 
-__all__ = ["arithmetic_for", "check_coverage", "check_policy", "parse_discount", "parse_weights"]
-
-
-def arithmetic_for(
-    owners: Mapping[str, Any], numbers: Mapping[str, list[list[Any]]], wanted: str | None
-) -> tuple[Arithmetic, bool]:
-    """The arithmetic of a problem, and whether floats occur in it.
-
-    Parameters
-    ----------
-    owners : mapping of name to object with ``kind`` and ``symbols``
-    numbers : mapping of name to rows of parsed numbers
-    wanted : {"exact", "symbolic", "float"} or None
-
-    Raises
-    ------
-    KindError
-        Where floats meet symbols without a word, or what is wanted cannot be.
-    """
-    kinds: dict[str, set[Kind]] = {name: owner.kind for name, owner in owners.items()}
-    kinds |= {name: parsed_kinds(rows) for name, rows in numbers.items()}
-    symbols = set().union(
-        *(owner.symbols for owner in owners.values()), *map(parsed_symbols, numbers.values())
-    )
-    floats = any("float" in found for found in kinds.values())
-    return choose_arithmetic(kinds, symbols, wanted), floats
+__all__ = [
+    "check_coverage",
+    "check_policy",
+    "check_start",
+    "parse_discount",
+    "parse_start",
+    "parse_weights",
+]
 
 
 def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
@@ -131,6 +105,11 @@ def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
     """
     if xi is None:
         return None
+    if isinstance(xi, str):
+        raise InputError(
+            f"xi is {xi!r}; expected a weight for each state, 'occupancy' (with start=), or None "
+            "for the stationary distribution of the behaviour"
+        )
     if isinstance(xi, Mapping):
         for s in xi:
             mdp.require_state(s)
@@ -149,8 +128,42 @@ def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
             raise ProbabilityError(
                 f"xi gives state {s!r} the weight {number_text(w)}; expected 0 or more",
                 state=s,
-                total=w,
+                total=public_number(w),
             )
     if all(w == 0 for w in weights):
         raise ProbabilityError("every weight in xi is zero; expected at least one above", total=0)
     return weights
+
+
+def parse_start(start: Any, mdp: MDP) -> list[Any] | None:
+    """The chance of each state to begin an episode, in the order of the states.
+
+    Raises
+    ------
+    InputError, LabelError, NumberError, ProbabilityError
+    """
+    if start is None:
+        return None
+    known = start_distribution(start, mdp.states, mdp.terminal)
+    zero = parse_number(0)
+    return [known.get(s, zero) for s in mdp.states]
+
+
+def check_start(mdp: MDP, start: list[Any] | None, xi: Any) -> None:
+    """A start that has a meaning, and one where the weights need it.
+
+    Raises
+    ------
+    InputError
+    """
+    if start is None and isinstance(xi, str):
+        raise InputError(
+            f"xi={xi!r} counts visits from where episodes begin; pass start={{state: probability}} too"
+        )
+    if start is not None and not mdp.terminal and not isinstance(xi, str):
+        raise InputError(
+            "start= says where an episode begins anew that has ended, but the model has no terminal "
+            "state (a state without an outgoing row). Name those that end an episode in "
+            "MDP.from_transitions(..., terminal=[...]), pass xi='occupancy' for the weights of "
+            "visits from start, or leave start out"
+        )

@@ -17,6 +17,7 @@ __all__ = [
     "BackendError",
     "CoverageError",
     "DiscountError",
+    "EpisodesEndError",
     "FeatureError",
     "InputError",
     "KindError",
@@ -40,7 +41,17 @@ __all__ = [
 
 
 class ObliqueTDError(Exception):
-    """Root of every error that obliquetd raises on purpose."""
+    """Root of every error that obliquetd raises on purpose; survives pickle with its attributes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exception calls the class with args alone; many of these need more than a message.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[ObliqueTDError], args: tuple[Any, ...], facts: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(facts)
+    return error
 
 
 class InputError(ObliqueTDError, ValueError):
@@ -145,6 +156,13 @@ class StationaryError(MathematicalError):
     def __init__(self, message: str, classes: Sequence[Sequence[Any]]) -> None:
         super().__init__(message)
         self.classes = tuple(tuple(c) for c in classes)
+
+
+class EpisodesEndError(StationaryError):
+    """Episodes end and never begin anew, so that stationary weights sit on terminal states.
+
+    The way out is ``PolicyEvaluation(..., start={state: probability})``, or weights ``xi``.
+    """
 
 
 class UndiscountedError(MathematicalError):

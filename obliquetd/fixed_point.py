@@ -66,6 +66,28 @@ class FixedPoint(Equations):
         return tuple(self._ops.names(self._solution.free_states))
 
     @property
+    def is_unique(self) -> bool:
+        """Whether these are the only weights that solve the equation.
+
+        Where they are not, ``theta`` is the solution of least norm and :attr:`null_space`
+        has the others. The values v_hat are unique but for the :attr:`undetermined` states.
+        """
+        return self._solution.null_space.shape[1] == 0
+
+    @property
+    def null_space(self) -> Any:
+        """Directions in which theta may move and still solve the equation, (d, k).
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> point = two_state().replace(features=[[1, 1], [2, 2]]).fixed_point("td")
+        >>> point.null_space.T, point
+        (Matrix([[-1, 1]]), FixedPoint('td', theta = (0, 0), not unique: 1 free direction))
+        """
+        return self._solution.null_space.public()
+
+    @property
     def X(self) -> Any:
         """The matrix X, shape (n, d): the projection is orthogonal to its span."""
         return self._X.public()
@@ -134,6 +156,9 @@ class FixedPoint(Equations):
     def __repr__(self) -> str:
         try:
             theta = ", ".join(number_text(x) for x in self._solution.theta.public_list()[:8])
-            return f"FixedPoint({self.name!r}, theta = ({theta}))"
+            more = ", ..." if self._solution.theta.shape[0] > 8 else ""
+            free = self._solution.null_space.shape[1]
+            told = f", not unique: {free} free direction{'s' if free > 1 else ''}" if free else ""
+            return f"FixedPoint({self.name!r}, theta = ({theta}{more}){told})"
         except ObliqueTDError as error:  # a repr must not raise
             return f"FixedPoint({self.name!r}: {error})"

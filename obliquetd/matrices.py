@@ -71,13 +71,17 @@ class PaperMatrices:
 
     @cached_property
     def xi(self) -> Any:
-        """The state weights, n of them; StationaryError where none is unique."""
-        return self._ops.xi.public_vector()
+        """The state weights, n of them; StationaryError where none is unique.
+
+        Where episodes end and ``start`` was not given, the stationary distribution sits on
+        terminal states. It is shown here; all that it would weigh raises EpisodesEndError.
+        """
+        return self._ops.weights.public_vector()
 
     @cached_property
     def Xi(self) -> Any:
         """diag(xi), (n, n)."""
-        return self._ops.arithmetic.identity(self._ops.n).scale_rows(self._ops.xi).public()
+        return self._ops.arithmetic.identity(self._ops.n).scale_rows(self._ops.weights).public()
 
     @cached_property
     def v_pi(self) -> Any:
@@ -97,6 +101,15 @@ class PaperMatrices:
     def return_variance(self) -> Any:
         """The variance of the return from each state, n of them (Sobel 1982)."""
         return metrics.return_variance(self._ops).public_vector()
+
+    @cached_property
+    def average_reward(self) -> Any:
+        """The long-run average reward a step of the target policy from each state, n of them.
+
+        States differ where the chain has several closed classes: a state's average is that
+        of each class times the chance to end there.
+        """
+        return self._ops.target_chain.long_run_average(self._ops.r_pi).public_vector()
 
     # --- the paper's matrices -------------------------------------------------------------
 

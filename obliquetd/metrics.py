@@ -18,8 +18,10 @@ from obliquetd.chain import discount_free_classes
 from obliquetd.errors import SignUndecidedError, SingularError
 from obliquetd.operators import Operators
 from obliquetd.projection import BestApproximation
+from obliquetd.requests import read_values
 
 __all__ = [
+    "ValueMetrics",
     "bellman_residual",
     "criterion",
     "expected_update",
@@ -185,3 +187,35 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
         largest = float(np.linalg.eigvals(np.asarray(M.public())).real.max())
         return math.sqrt(max(1.0, largest))  # no projection has a smaller norm
     return exact_root(_extreme_eigenvalue(M, smallest=False))
+
+
+class ValueMetrics:
+    """The errors of any value function, public numbers; abstract: a problem has the operators."""
+
+    _ops: Operators
+
+    def rmse(self, v: Any) -> Any:
+        """||v - v_pi||_Xi, for any vector v of n values."""
+        return root_mean_squared_error(self._ops, read_values(self._ops, v))
+
+    def rmsbe(self, v: Any) -> Any:
+        """||T v - v||_Xi."""
+        return root_mean_squared_bellman_error(self._ops, read_values(self._ops, v))
+
+    def rmspbe(self, v: Any) -> Any:
+        """||Pi (T v - v)||_Xi."""
+        values = read_values(self._ops, v)
+        return root_mean_squared_projected_bellman_error(self._ops, values)
+
+    def mstde(self, v: Any) -> Any:
+        """The mean squared TD error (not its root)."""
+        squared = mean_squared_td_error(self._ops, read_values(self._ops, v))
+        return self._ops.arithmetic.public(squared)
+
+    def neu(self, v: Any) -> Any:
+        """||Phi' Xi (T v - v)||, the norm of the expected update."""
+        return expected_update(self._ops, read_values(self._ops, v))
+
+    def weighted_norm(self, u: Any) -> Any:
+        """||u||_Xi, for any vector of n values."""
+        return weighted_norm(self._ops, read_values(self._ops, u))

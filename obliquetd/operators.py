@@ -10,6 +10,7 @@ P_gamma    sum over a of pi(a|s) p g: gamma P_pi where all rows share one discou
 r_pi       sum over a and s' of pi(a|s) p r
 L_pi       I - P_gamma
 xi, Xi     the stationary distribution of P_b (or weights given), and diag(xi)
+eta        h + P_b,gamma' eta: discounted visits of the behaviour from the start h
 Lambda     L_pi Phi, whose rows are the expected Delta phi
 C          Phi' Xi Phi
 X_star     L_pi^-T Xi Phi (Eq. 5)
@@ -17,71 +18,70 @@ v_pi       L_pi^-1 r_pi
 f          L_pi^-T xi, the expected emphasis (Section IV)
 =========  ==========================================================================
 
-A terminal state (no outgoing row) gets a self-loop of discount 0 and reward 0, so
-that its row of L_pi is that of the identity and its value is 0; and a move into it has
-discount 0, so that nothing bootstraps from its features.
+A terminal state (no outgoing row) gets one, so that every state is a source of
+transitions: to itself with reward 0 and discount 0, or, where episodes begin anew
+(``start``), to a state drawn from the start with reward 0 and discount 0. Its row of
+L_pi is that of the identity either way and its value is 0, and a move into it has
+discount 0, so that nothing bootstraps from its features. With a start, a move into a
+terminal state leads on to a start state at once (its reward kept, its discount 0): the
+chain is closed, the terminal states have stationary weight 0, and a trace is emptied
+there because its decay is the discount. Where a terminal state has weight (weights of
+the user's own, or no start), its transition counts with that weight, in formulas and in
+what a learner samples alike: the update pulls its estimate to 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, Matrix, number_text, stationary
+from obliquetd.algebra import Arithmetic, Matrix, stationary
 from obliquetd.chain import MarkovChain, discount_free_classes
-from obliquetd.errors import SingularError, UndiscountedError
-from obliquetd.mdp import MDP, Policy
+from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
+from obliquetd.inputs import OCCUPANCY, Inputs
+from obliquetd.mdp import Policy
 
 __all__ = ["Operators"]
 
 
 class Operators:
-    """Everything that follows from an MDP, two policies, features, a discount and weights."""
+    """Everything that follows from the inputs of a problem, in their arithmetic or another."""
 
-    def __init__(
-        self,
-        mdp: MDP,
-        target: Policy,
-        behavior: Policy,
-        features: list[list[Any]] | None,
-        discount: Any,
-        weights: list[Any] | None,
-        arithmetic: Arithmetic,
-    ) -> None:
-        arithmetic.check_size(len(mdp.states))
-        self.arithmetic, self.labels = arithmetic, mdp.states
-        self.mdp, self.target, self.behavior = mdp, target, behavior
-        self.discount = arithmetic.scalar(discount)
-        self._given = (mdp, target, behavior, features, discount, weights)
-        self._features, self._weights = features, weights
-        table = mdp.table
+    def __init__(self, inputs: Inputs, arithmetic: Arithmetic | None = None) -> None:
+        self.inputs, self.mdp = inputs, inputs.mdp
+        self.arithmetic = inputs.arithmetic if arithmetic is None else arithmetic
+        self.labels = self.mdp.states
+        self.arithmetic.check_size(len(self.labels))
+        self.terminal = tuple(self.mdp.index[s] for s in self.mdp.terminal)
+        self.discount = self.arithmetic.scalar(inputs.discount)
+        begin = inputs.start
+        start = None if begin is None else {i: p for i, p in enumerate(begin) if p != 0}
+        self.table = table = self.mdp.table.closed(self.terminal, start)
         self.state, self.next_state = table.state, table.next_state
-        self.probability = arithmetic.scalars(table.probability)
-        self.reward = arithmetic.scalars(table.reward)
-        self.row_discount = self._row_discount()
-        self.pi = self._policy_column(target)
-        self.mu = self.pi if behavior is target else self._policy_column(behavior)
+        self.probability = self.arithmetic.scalars(table.probability)
+        self.reward = self.arithmetic.scalars(table.reward)
+        self.row_discount = self.arithmetic.scalars(table.discount) * self.discount
+        self.pi = self._policy_column(inputs.target)
+        self.mu = self.pi if inputs.behavior is None else self._policy_column(inputs.behavior)
 
-    def _row_discount(self) -> Any:
-        """gamma times each row's own discount; 0 into a terminal state, whatever its features."""
-        table, mdp = self.mdp.table, self.mdp
-        out = self.arithmetic.scalars(table.discount) * self.discount
-        ends = [mdp.index[s] for s in mdp.terminal]
-        out[np.isin(table.next_state, ends)] = self.arithmetic.zero
-        return out
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Operators, (self.inputs, self.arithmetic)
 
     def over(self, arithmetic: Arithmetic) -> Operators:
         """The same problem in another arithmetic."""
-        return Operators(*self._given, arithmetic)
+        return Operators(self.inputs, arithmetic)
 
     def _policy_column(self, policy: Policy) -> Any:
-        """pi(a | s) for every row of the table."""
-        table, zero = self.mdp.table, self.arithmetic.zero
+        """pi(a | s) for every row of the table; a terminal state has one way on."""
+        table, zero, ends = self.table, self.arithmetic.zero, set(self.terminal)
         out = np.empty(len(table), dtype=float if self.arithmetic.kind == "float" else object)
         for begin, end in table.pairs():
+            if int(table.state[begin]) in ends:
+                out[begin:end] = self.arithmetic.one
+                continue
             row = policy.parsed(self.labels[table.state[begin]])
             p = row.get(self.mdp.actions[table.action[begin]])
             scalar = zero if p is None else self.arithmetic.scalar(p)
@@ -97,17 +97,10 @@ class Operators:
     @property
     def tabular(self) -> bool:
         """Whether Phi is the identity because no features were given."""
-        return self._features is None
+        return self.inputs.features is None
 
-    def _square(self, values: Any, diagonal_at_terminal: bool = False) -> Matrix:
-        i, j = self.state, self.next_state
-        if diagonal_at_terminal and self.mdp.terminal:
-            ends = np.array([self.mdp.index[s] for s in self.mdp.terminal], dtype=np.intp)
-            ones = np.empty(len(ends), dtype=values.dtype)
-            ones[:] = self.arithmetic.one
-            i, j = np.concatenate([i, ends]), np.concatenate([j, ends])
-            values = np.concatenate([values, ones])
-        return self.arithmetic.assemble((self.n, self.n), i, j, values)
+    def _square(self, values: Any) -> Matrix:
+        return self.arithmetic.assemble((self.n, self.n), self.state, self.next_state, values)
 
     def by_state(self, values: Any) -> Matrix:
         """The sums over each state's rows of the table, as a column."""
@@ -119,14 +112,14 @@ class Operators:
     @cached_property
     def P_pi(self) -> Matrix:
         """The transition matrix of the target policy."""
-        return self._square(self.pi * self.probability, diagonal_at_terminal=True)
+        return self._square(self.pi * self.probability)
 
     @cached_property
     def P_b(self) -> Matrix:
         """The transition matrix of the behaviour policy."""
         if self.mu is self.pi:
             return self.P_pi
-        return self._square(self.mu * self.probability, diagonal_at_terminal=True)
+        return self._square(self.mu * self.probability)
 
     @cached_property
     def P_gamma(self) -> Matrix:
@@ -159,11 +152,65 @@ class Operators:
         return MarkovChain(self.P_pi, self.labels)
 
     @cached_property
-    def xi(self) -> Matrix:
-        """The state weights."""
-        if self._weights is not None:
-            return self.arithmetic.column([self.arithmetic.scalar(w) for w in self._weights])
+    def weights(self) -> Matrix:
+        """The state weights: given, of the occupancy, or the stationary distribution."""
+        given = self.inputs.xi
+        if given == OCCUPANCY:
+            return self.occupancy
+        if given is not None:
+            return self.arithmetic.column([self.arithmetic.scalar(w) for w in given])
         return self.chain.stationary
+
+    @cached_property
+    def xi(self) -> Matrix:
+        """:attr:`weights`, for everything that is weighted by them.
+
+        Raises
+        ------
+        EpisodesEndError
+            Where none was given and the behaviour ends in terminal states for good: the
+            stationary distribution knows nothing of the states before.
+        """
+        closed = [c.states for c in self.chain.recurrent] if self.inputs.xi is None else []
+        ends = {self.labels[i] for i in self.terminal}
+        if closed and all(len(c) == 1 and c[0] in ends for c in closed):
+            shown = ", ".join(repr(c[0]) for c in closed[:8]) + (", ..." if len(closed) > 8 else "")
+            raise EpisodesEndError(
+                f"the behaviour's episodes end in {shown} and never begin anew, so its stationary "
+                "distribution weighs terminal states alone. Pass start={state: probability}, from "
+                "which episodes begin anew, or xi=, a weight for each state; a model file has fields "
+                "of these names",
+                closed,
+            )
+        return self.weights
+
+    @cached_property
+    def occupancy(self) -> Matrix:
+        """eta = h + P_b,gamma' eta: the discounted visits of the behaviour from the start h.
+
+        P_b,gamma is P_b with each transition times its discount, 0 where an episode ends:
+        with discount 1, eta(s) is the expected number of visits to s in an episode (Sutton
+        and Barto, Section 9.2). It is not normalised.
+
+        Raises
+        ------
+        UndiscountedError
+            Where the behaviour reaches a class that it never leaves and never discounts.
+        """
+        h = self.arithmetic.column([self.arithmetic.scalar(p) for p in self.inputs.start or ()])
+        kernel = self._square(self.mu * self.probability * self.row_discount)
+        closed = discount_free_classes(kernel)
+        begin = {i for i, p in enumerate(h.entries()) if p}
+        endless = [self.names(c) for c in closed if begin & leading_to(kernel, c)]
+        if endless:
+            raise UndiscountedError(
+                f"the occupancy is infinite: the behaviour reaches {' and '.join(map(str, endless[:4]))} "
+                "from start, never leaves and is not discounted there. Use a discount below 1, or let "
+                "the episode end (a transition of discount 0)",
+                endless,
+                {},
+            )
+        return self._solve_outside(kernel.T, h, {i for c in closed for i in c}, "I - P_b,gamma'")
 
     @cached_property
     def unvisited(self) -> tuple[int, ...]:
@@ -179,10 +226,10 @@ class Operators:
     @cached_property
     def Phi(self) -> Matrix:
         """The feature matrix."""
-        if self._features is None:
+        if self.inputs.features is None:
             return self.arithmetic.identity(self.n)
         scalar = self.arithmetic.scalar
-        rows = [[scalar(x) for x in row] for row in self._features]
+        rows = [[scalar(x) for x in row] for row in self.inputs.features]
         return self.arithmetic.matrix(rows, (self.n, len(rows[0])))
 
     @cached_property
@@ -246,25 +293,20 @@ class Operators:
         silent = {i for c in closed for i in c}
         return self._solve_outside(kernel, source, silent)
 
-    def _solve_outside(self, kernel: Matrix, source: Matrix, excluded: set[int]) -> Matrix:
+    def _solve_outside(
+        self, kernel: Matrix, source: Matrix, excluded: set[int], what: str = "L_pi"
+    ) -> Matrix:
         """The solution on the other states, where those excluded count zero."""
         rest = [i for i in range(self.n) if i not in excluded]
         inner = self.arithmetic.identity(len(rest)) - kernel.submatrix(rest, rest)
-        solved = inner.solve(source.submatrix(rest, [0]), "L_pi")
+        solved = inner.solve(source.submatrix(rest, [0]), what)
         return self.arithmetic.embedded(solved, rest, self.n)
 
     def _endless(
         self, kernel: Matrix, source: Matrix, closed: list[list[int]], endless: list[list[int]]
     ) -> UndiscountedError:
         """The error, with the values of all states that never reach an endless class."""
-        doomed = {i for c in endless for i in c}
-        i, j = kernel.support()
-        edges = list(zip(i.tolist(), j.tolist(), strict=True))
-        while True:
-            more = {u for u, v in edges if v in doomed and u not in doomed}
-            if not more:
-                break
-            doomed |= more
+        doomed = leading_to(kernel, [i for c in endless for i in c])
         silent = {k for c in closed for k in c if k not in doomed}
         solved = self._solve_outside(kernel, source, doomed | silent).entries()
         values = {
@@ -274,18 +316,27 @@ class Operators:
         }
         classes = [self.names(c) for c in endless]
         others = f"; the values of the other states are in the error: {values}" if values else ""
-        near = (
-            "" if self.discount == self.arithmetic.one else " (floats cannot tell it from 1 here)"
-        )
-        discount = number_text(self.arithmetic.public(self.discount), 17)
         return UndiscountedError(
-            f"with discount {discount}{near} the closed class {' and '.join(map(str, classes[:4]))} never reaches "
-            "a terminal state and goes on collecting reward, so the return is not finite. Use "
-            + ("arithmetic='exact', or a smaller discount" if near else "a discount below 1")
-            + ", or let the episode end (a transition of discount 0)"
-            + others,
+            f"{self._no_discount(kernel, endless)} the closed class "
+            f"{' and '.join(map(str, classes[:4]))} never reaches a terminal state and goes on "
+            "collecting reward, so the return is not finite. Use a discount below 1, or let the "
+            "episode end (a transition of discount 0)" + others,
             classes,
             values,
+        )
+
+    def _no_discount(self, kernel: Matrix, classes: list[list[int]]) -> str:
+        """How an error says that no discount is applied on some classes."""
+        ones = self.arithmetic.column([self.arithmetic.one] * self.n)
+        leak = (ones - kernel @ ones).entries()
+        most = (
+            max(abs(leak[i]) for c in classes for i in c) if self.arithmetic.kind == "float" else 0
+        )
+        if not most or self.discount == 1:
+            return "with discount 1"
+        return (
+            f"with a discount that floats do not tell from 1 here ({most:.1g} below; "
+            "arithmetic='exact' does)"
         )
 
     @cached_property
@@ -296,8 +347,8 @@ class Operators:
             inside = self.undiscounted[0]
             weights = stationary(self.P_gamma.submatrix(inside, inside))
             raise SingularError(
-                f"L_pi is singular: with discount 1 the chain never leaves {classes[0]}. Use a "
-                "discount below 1, or make those states terminal (no outgoing transition, or a "
+                f"L_pi is singular: {self._no_discount(self.P_gamma, [inside])} the chain never leaves "
+                f"{classes[0]}. Use a discount below 1, or make those states terminal (no outgoing transition, or a "
                 "transition of discount 0)",
                 self.arithmetic.embedded(weights, inside, self.n).public(),
             )
@@ -312,3 +363,19 @@ class Operators:
     def f(self) -> Matrix:
         """L_pi^-T xi, the expected emphasis."""
         return self.transposed_L.solve(self.xi, "L_pi'")
+
+
+def leading_to(kernel: Matrix, states: Iterable[int]) -> set[int]:
+    """The states from which one of the given ones can be reached, these included."""
+    i, j = kernel.support()
+    before: dict[int, list[int]] = {}
+    for u, v in zip(i.tolist(), j.tolist(), strict=True):
+        before.setdefault(v, []).append(u)
+    found = set(states)
+    waiting = list(found)
+    while waiting:
+        for u in before.get(waiting.pop(), ()):
+            if u not in found:
+                found.add(u)
+                waiting.append(u)
+    return found

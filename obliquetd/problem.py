@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import sympy as sp
 
-from obliquetd import emphasis, metrics
-from obliquetd.algebra import Matrix, SolveReport, number_text, public_number
-from obliquetd.checks import (
-    arithmetic_for,
-    check_coverage,
-    check_policy,
-    parse_discount,
-    parse_weights,
-)
+from obliquetd import emphasis
+from obliquetd.algebra import Matrix, SolveReport, number_text
 from obliquetd.display import Equations
 from obliquetd.emphasis import BatchMinimizers, EmphasisCell
 from obliquetd.errors import (
     InputError,
     SignUndecidedError,
 )
-from obliquetd.features import feature_rows
 from obliquetd.fixed_point import FixedPoint
+from obliquetd.inputs import Inputs, read_inputs
 from obliquetd.matrices import PaperMatrices
 from obliquetd.mdp import MDP, Policy
-from obliquetd.mdp.policy import substitute
+from obliquetd.mdp.imports import chain_arrays
+from obliquetd.metrics import ValueMetrics
 from obliquetd.operators import Operators
-from obliquetd.requests import read_matrix, read_values, read_weights
+from obliquetd.requests import read_matrix, read_weights
 
 __all__ = ["METHODS", "PolicyEvaluation"]
 
@@ -37,7 +31,7 @@ METHODS = ("best", "td", "rg", "setd", "etd")
 """The names that :meth:`PolicyEvaluation.fixed_point` knows."""
 
 
-class PolicyEvaluation(PaperMatrices, Equations):
+class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     r"""The evaluation of a target policy from data of a behaviour policy.
 
     Parameters
@@ -51,13 +45,23 @@ class PolicyEvaluation(PaperMatrices, Equations):
         Rows in the order of ``mdp.states``; None is tabular.
     discount : number
         In [0, 1], or a symbol; multiplies each transition's own discount.
-    xi : mapping of state to number, or vector of n, optional
+    xi : mapping of state to number, vector of n, or "occupancy", optional
         Nonnegative state weights, used as they are. None is the stationary
-        distribution of the behaviour chain.
+        distribution of the behaviour chain. "occupancy" is the expected discounted
+        number of visits of the behaviour from ``start``,
+        :math:`\eta = h + \gamma P_b^\top \eta`, not normalised.
+    start : mapping of state to probability, optional
+        Where an episode that has ended begins anew. A move into a terminal state keeps its
+        reward, has discount 0, and the next transition leaves a state drawn from ``start``
+        with an empty trace: the chain is closed, and the stationary weight of a state is its
+        share of the steps of an episode (0 for terminal states). Policies and features stay
+        as they are.
     arithmetic : {"exact", "symbolic", "float"}, optional
         None infers it. "exact" and "symbolic" read each float as the shortest decimal that
         prints it, and a row of probabilities whose decimals miss one by rounding as the
         simplest fractions nearby that do not.
+
+    What comes in is copied once, as :attr:`inputs`; arrays that come out are read-only.
 
     Raises
     ------
@@ -84,6 +88,13 @@ class PolicyEvaluation(PaperMatrices, Equations):
     [29/2]])
     >>> problem.fixed_point("td").criterion, problem.fixed_point("setd").distance
     (729/100, sqrt(82)/2)
+
+    An episode of two steps, again and again:
+
+    >>> mdp = MDP.from_transitions([("A", "go", "B", 1, 0), ("B", "go", "end", 1, 1)])
+    >>> episodes = PolicyEvaluation(mdp, target=Policy.uniform(mdp), start={"A": 1})
+    >>> episodes.xi.T, episodes.v_pi.T
+    (Matrix([[1/2, 1/2, 0]]), Matrix([[1, 1, 0]]))
     """
 
     def __init__(
@@ -95,29 +106,64 @@ class PolicyEvaluation(PaperMatrices, Equations):
         features: Any = None,
         discount: Any = 1,
         xi: Any = None,
+        start: Any = None,
         arithmetic: str | None = None,
     ) -> None:
-        if not isinstance(mdp, MDP):
-            raise InputError(f"expected an MDP, got {type(mdp).__name__}; see MDP.from_transitions")
-        target = check_policy(target, mdp, "target")
-        behavior = target if behavior is None else check_policy(behavior, mdp, "behavior")
-        rows = feature_rows(features, mdp)
-        gamma = parse_discount(discount)
-        weights = parse_weights(xi, mdp)
-        chosen, floats = arithmetic_for(
-            {"the MDP": mdp, "the target policy": target, "the behaviour policy": behavior},
-            {"the features": rows or [], "the discount": [[gamma]], "xi": [weights or []]},
-            arithmetic,
-        )
-        self.arithmetic: str = chosen.kind
-        if floats and chosen.kind != "float":
-            same = behavior is target
-            mdp, target = mdp.to_exact(), target.to_exact()
-            behavior = target if same else behavior.to_exact()
-        check_coverage(target, behavior, mdp)
-        self.mdp, self.target, self.behavior = mdp, target, behavior
-        self._given = {"features": features, "discount": discount, "xi": xi}
-        self._ops = Operators(mdp, target, behavior, rows, gamma, weights, chosen)
+        self._fill(
+            read_inputs(
+                mdp, target=target, behavior=behavior, features=features, discount=discount,
+                xi=xi, start=start, arithmetic=arithmetic,
+            )
+        )  # fmt: skip
+
+    def _fill(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.arithmetic: str = inputs.arithmetic.kind
+        self.mdp, self.target = inputs.mdp, inputs.target
+        self.behavior = inputs.target if inputs.behavior is None else inputs.behavior
+        self._ops = Operators(inputs)
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> PolicyEvaluation:
+        """The problem that checked inputs make."""
+        problem = cls.__new__(cls)
+        problem._fill(inputs)
+        return problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PolicyEvaluation.of, (self.inputs,)
+
+    @classmethod
+    def from_chain(
+        cls, P: Any, r: Any, *, discount: Any = 1, states: Any = None, **fields: Any
+    ) -> PolicyEvaluation:
+        """The evaluation of a Markov chain with rewards: one action, on-policy.
+
+        Parameters
+        ----------
+        P : matrix (n, n)
+            Lists, numpy, scipy.sparse or sympy. A row of zeros is a terminal state.
+        r : vector of n, or matrix (n, n)
+            The expected reward in each state, or that of each transition.
+        discount : number
+        states : sequence of n hashable, optional
+            Labels; 0, 1, 2, ... unless given.
+        **fields
+            ``features``, ``xi``, ``start`` and ``arithmetic`` as for the class.
+
+        Raises
+        ------
+        InputError, ProbabilityError
+            Where the shapes do not fit, or a row does not sum to one.
+
+        Examples
+        --------
+        >>> chain = PolicyEvaluation.from_chain([[0, 1], ["1/2", "1/2"]], [1, 0], discount="1/2")
+        >>> chain.v_pi.T, chain.xi.T
+        (Matrix([[6/5, 2/5]]), Matrix([[1/3, 2/3]]))
+        """
+        mdp = MDP.from_arrays(*chain_arrays(P, r), states=states, actions=("go",))
+        return cls(mdp, target=Policy.uniform(mdp), discount=discount, **fields)
 
     # --- what was given -------------------------------------------------------------------
 
@@ -127,17 +173,56 @@ class PolicyEvaluation(PaperMatrices, Equations):
         return self._ops.arithmetic.public(self._ops.discount)
 
     @property
+    def start(self) -> dict[Hashable, Any] | None:
+        """The probability of each state to begin an episode; None where none was given."""
+        if self.inputs.start is None:
+            return None
+        scalar, public = self._ops.arithmetic.scalar, self._ops.arithmetic.public
+        return {
+            s: public(scalar(p))
+            for s, p in zip(self.states, self.inputs.start, strict=True)
+            if p != 0
+        }
+
+    @property
     def on_policy(self) -> bool:
         """Whether target and behaviour are the same policy."""
         return self.target == self.behavior
 
-    def subs(self, values: Mapping[Any, Any]) -> PolicyEvaluation:
-        """The problem with numbers for symbols (by symbol or name), checked anew.
+    def replace(self, **fields: Any) -> PolicyEvaluation:
+        """The same problem with some fields changed, checked anew.
+
+        Parameters
+        ----------
+        **fields
+            Any arguments of :class:`PolicyEvaluation`. Where ``behavior`` was not given,
+            the problem stays on-policy. The kind of number is inferred anew, but floats
+            that ``arithmetic="exact"`` or ``"symbolic"`` read as fractions stay fractions,
+            and ``arithmetic="float"`` stays.
 
         Raises
         ------
-        ProbabilityError, DiscountError, CoverageError
-            Where the numbers make a probability negative, and so on.
+        InputError
+            For a name that is no field; else as for the class.
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> two_state(discount="9/10").replace(discount="gamma").X_star.T
+        Matrix([[1/2, -(gamma + 2)/(2*(gamma - 1))]])
+        """
+        return PolicyEvaluation.of(self.inputs.changed(**fields))
+
+    def subs(self, values: Mapping[Any, Any]) -> PolicyEvaluation:
+        """The problem with numbers for symbols (by symbol or name), checked anew.
+
+        All symbols are replaced at once: ``{"p": "q", "q": "p"}`` exchanges two.
+
+        Raises
+        ------
+        NumberError, ProbabilityError, DiscountError, CoverageError
+            Where a formula divides by zero, a probability is negative, and so on; the
+            message names every such entry.
 
         Examples
         --------
@@ -145,29 +230,40 @@ class PolicyEvaluation(PaperMatrices, Equations):
         >>> two_state(discount="gamma").subs({"gamma": "1/2"}).X_star.T
         Matrix([[1/2, 5/2]])
         """
-        known = {str(s) for s in self.symbols}
         for symbol in values:
-            if str(symbol) not in known:
-                raise InputError(
-                    f"there is no symbol {symbol} to substitute; the problem has "
-                    f"{', '.join(sorted(known)) or 'none'}"
-                )
-        features, xi = self._given["features"], self._given["xi"]
-        if features is not None:
-            rows = feature_rows(features, self.mdp) or []
-            features = [[public_number(substitute(x, values)) for x in row] for row in rows]
-        if xi is not None:
-            weights = parse_weights(xi, self.mdp) or []
-            xi = [public_number(substitute(w, values)) for w in weights]
-        target = self.target.subs(values)
-        return PolicyEvaluation(
-            self.mdp.subs(values),
-            target=target,
-            behavior=None if self.behavior is self.target else self.behavior.subs(values),
-            features=features,
-            discount=public_number(substitute(parse_discount(self._given["discount"]), values)),
-            xi=xi,
-        )
+            self._symbol(symbol, "to substitute")
+        return PolicyEvaluation.of(self.inputs.subs(values))
+
+    def valid_range(self, symbol: Any) -> sp.Set:
+        """The exact set of real values of a symbol for which the problem is one.
+
+        These are the values that :meth:`subs` takes: every probability and discount is in
+        [0, 1], no weight is negative, nothing divides by zero, and the behaviour still
+        covers the target.
+
+        Raises
+        ------
+        InputError
+            Where the symbol does not occur, or stands in one formula with another.
+
+        Examples
+        --------
+        >>> rows = [("s", "a", "s", "2*p", 0), ("s", "a", "t", "1 - 2*p", 1),
+        ...         ("t", "a", "s", "1 - p", 0), ("t", "a", "t", "p", 0)]
+        >>> mdp = MDP.from_transitions(rows)
+        >>> PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2").valid_range("p")
+        Interval(0, 1/2)
+        """
+        return self.inputs.valid_range(self._symbol(symbol, "to range over"))
+
+    def _symbol(self, symbol: Any, purpose: str) -> sp.Symbol:
+        known = {str(s): s for s in self.symbols}
+        if str(symbol) not in known:
+            raise InputError(
+                f"there is no symbol {symbol} {purpose}; the problem has "
+                f"{', '.join(sorted(known)) or 'none'}"
+            )
+        return known[str(symbol)]
 
     def batch_minimizers(self, *, nonnegative: bool = False) -> BatchMinimizers:
         """Every minimiser of ||Lambda' Xi Omega Phi - C||_F, optionally with omega >= 0."""
@@ -276,34 +372,6 @@ class PolicyEvaluation(PaperMatrices, Equations):
                     error.expression,
                 ) from None
             raise
-
-    # --- errors of any value function -----------------------------------------------------
-
-    def rmse(self, v: Any) -> Any:
-        """||v - v_pi||_Xi, for any vector v of n values."""
-        return metrics.root_mean_squared_error(self._ops, read_values(self._ops, v))
-
-    def rmsbe(self, v: Any) -> Any:
-        """||T v - v||_Xi."""
-        return metrics.root_mean_squared_bellman_error(self._ops, read_values(self._ops, v))
-
-    def rmspbe(self, v: Any) -> Any:
-        """||Pi (T v - v)||_Xi."""
-        values = read_values(self._ops, v)
-        return metrics.root_mean_squared_projected_bellman_error(self._ops, values)
-
-    def mstde(self, v: Any) -> Any:
-        """The mean squared TD error (not its root)."""
-        squared = metrics.mean_squared_td_error(self._ops, read_values(self._ops, v))
-        return self._ops.arithmetic.public(squared)
-
-    def neu(self, v: Any) -> Any:
-        """||Phi' Xi (T v - v)||, the norm of the expected update."""
-        return metrics.expected_update(self._ops, read_values(self._ops, v))
-
-    def weighted_norm(self, u: Any) -> Any:
-        """||u||_Xi, for any vector of n values."""
-        return metrics.weighted_norm(self._ops, read_values(self._ops, u))
 
     @property
     def accuracy(self) -> dict[str, SolveReport]:

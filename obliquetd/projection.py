@@ -107,10 +107,14 @@ class Solution:
     free_states : tuple of int
         States whose value the equation leaves open, all of weight zero; theta is the
         solution of least Euclidean norm, which settles them.
+    null_space : Matrix (d, k)
+        Directions in which theta may move: within the row space of Phi those that the
+        equation leaves open, and the kernel of Phi.
     """
 
     theta: Matrix
     free_states: tuple[int, ...]
+    null_space: Matrix
 
 
 def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solution:
@@ -131,17 +135,24 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
         raise NoSolutionError(
             f"{what} has no solution: A is singular{_to_precision(ops)}"
             + (f" (A theta = 0 for theta = {_told(null)})" if null.shape[1] else "")
-            + f" and b lies outside its range{_hint(ops)}",
+            + " and b lies outside its range",
             null.public() if null.shape[1] else None,
         )
     theta = solution.particular if basis is None else basis @ solution.particular
     theta.report = solution.particular.report
+    every = null if basis is None else _beside(null, ops.Phi.null_space())
     if not null.shape[1]:
-        return Solution(theta, ())
+        return Solution(theta, (), every)
     free = _free_states(ops, null, what)
     least = theta - null @ (null.T @ null).solve(null.T @ theta)
     least.report = theta.report
-    return Solution(least, free)
+    return Solution(least, free, every)
+
+
+def _beside(left: Matrix, right: Matrix) -> Matrix:
+    """The columns of both."""
+    rows = [[*a, *b] for a, b in zip(left.rows(), right.rows(), strict=True)]
+    return left.arithmetic.matrix(rows, (left.shape[0], left.shape[1] + right.shape[1]))
 
 
 def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
@@ -156,7 +167,7 @@ def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
         names = ops.names(seen[:6])
         raise NotUniqueError(
             f"{what} has many solutions{_to_precision(ops)}: A theta = 0 for theta = "
-            f"{_told(vector)}, which changes the value of {names}{' and others' if len(seen) > 6 else ''}{_hint(ops)}",
+            f"{_told(vector)}, which changes the value of {names}{' and others' if len(seen) > 6 else ''}",
             vector.public(),
         )
     return tuple(_support_rows(moved))
@@ -178,16 +189,6 @@ def _to_precision(ops: Operators) -> str:
     if ops.arithmetic.kind != "float":
         return ""
     return " to the precision of floats (arithmetic='exact' decides)"
-
-
-def _hint(ops: Operators) -> str:
-    ends = [i for i in range(ops.n) if ops.labels[i] in set(ops.mdp.terminal)]
-    if ends and len(ops.unvisited) >= ops.n - len(ends):
-        return (
-            ". The stationary distribution sits on the terminal states; close the episodes with "
-            "mdp.with_restarts(start), or pass xi="
-        )
-    return ""
 
 
 def solve_projected(ops: Operators, X: Matrix, what: str) -> Solution:

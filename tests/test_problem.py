@@ -373,6 +373,67 @@ class TestUndiscounted:
         mdp = MDP.from_transitions([("s", "x", "s", "1/2", 1, 1), ("s", "x", "s", "1/2", 1, 0)])
         assert PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1).values == {"s": 2}
 
+    @pytest.mark.parametrize("gap", [1e-15, 5e-15, 2.0**-50])
+    def test_floats_next_to_one_are_not_said_to_be_one(self, gap):
+        floats = PolicyEvaluation.from_chain([[0, 1.0], [1.0, 0]], [1.0, 1], discount=1 - gap)
+        for quantity in ("v_pi", "X_star"):
+            with pytest.raises((UndiscountedError, SingularError)) as caught:
+                getattr(floats, quantity)
+            assert "with discount 1 " not in str(caught.value)
+            assert "floats do not tell from 1" in str(caught.value)
+        exact = floats.replace(arithmetic="exact")  # the way out that is named
+        assert exact.v_pi[0] == 1 / (1 - exact.discount)
+
+    @pytest.mark.parametrize("one", [1, 1.0, "1"])
+    def test_one_is_said_to_be_one(self, one):
+        loop = PolicyEvaluation.from_chain([[1]], [1], discount=one)
+        with pytest.raises(UndiscountedError, match="with discount 1 the closed class"):
+            _ = loop.v_pi
+
+
+class TestUniqueWeights:
+    @pytest.mark.parametrize("arithmetic", ["exact", "float"])
+    @pytest.mark.parametrize(
+        ("features", "free"),
+        [
+            ([[1], [2]], 0),
+            ([[1, 1], [2, 2]], 1),
+            ([[1, 2, 0], [2, 4, 0]], 2),
+            ([[1, 0], [0, 1]], 0),
+            ([[1, 0, 1], [0, 1, 1]], 1),
+            ([[0], [0]], 1),
+        ],
+    )
+    def test_a_fixed_point_says_when_weights_are_not_unique(self, features, free, arithmetic):
+        problem = two_state("1/2", reward=1).replace(features=features, arithmetic=arithmetic)
+        for method in ("td", "etd", "rg", "best"):
+            point = problem.fixed_point(method)
+            assert point.is_unique == (free == 0)
+            assert point.null_space.shape == (len(features[0]), free)
+            assert (f"not unique: {free} free" in repr(point)) == bool(free)
+            A = np.array(point.X, dtype=float).reshape(2, -1).T @ np.array(
+                problem.Lambda, dtype=float
+            )
+            null = np.array(point.null_space, dtype=float)
+            assert np.abs(A @ null).max(initial=0) < 1e-12
+            assert np.linalg.matrix_rank(null) == free if free else True
+            assert np.linalg.matrix_rank(A) == len(features[0]) - free
+
+    def test_unvisited_states_of_their_own_features_are_free(self):
+        problem = TestTransientStates().make()
+        point = problem.fixed_point("td")
+        assert not point.is_unique
+        assert list(point.null_space) == [1, 0, 0]
+        both = problem.replace(features=[[1, 0, 1], [0, 1, 0], [0, 2, 0]]).fixed_point("td")
+        assert both.null_space.shape == (3, 2)  # one direction no state sees, one only t does
+        tied = problem.replace(features=[[1], [1], [2]]).fixed_point("td")
+        assert tied.is_unique
+
+    def test_symbols(self):
+        free = two_state("gamma").replace(features=[["a", 1], [2, "2/a"]])
+        assert free.fixed_point("td").null_space.shape == (2, 1)
+        assert two_state("gamma").fixed_point("td").is_unique
+
 
 def simple(**changes):
     mdp = MDP.from_transitions(

@@ -89,9 +89,7 @@ assert runs["TD"].mean()[-1] < runs["TD"].mean()[0]
 # The counterexample has discount 9/10. With the discount as a symbol, its region is a set with exact ends.
 
 # %%
-from obliquetd.formats import model_from_dict, model_to_dict
-
-free = model_from_dict({**model_to_dict(problem), "discount": "gamma", "arithmetic": None})
+free = problem.replace(discount="gamma")
 region = otd.stability_region(free, otd.SETD(), "gamma")
 assert sp.Rational(9, 10) not in region
 assert 0 in region

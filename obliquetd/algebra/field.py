@@ -19,6 +19,7 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
+from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
 from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.numbers import exact_root, exactify, public_number

@@ -387,7 +387,12 @@ class FloatMatrix(Matrix):
         return np.poly(self.dense()).tolist()  # type: ignore[no-any-return]
 
     def public(self) -> Any:
-        return finite(self.array).copy()
+        """A copy that cannot be written to, so that what a problem shows stays what it is."""
+        out = finite(self.array).copy()
+        parts = (out.data, out.indices, out.indptr) if self.sparse else (out,)
+        for part in parts:
+            part.flags.writeable = False
+        return out
 
 
 def _wrap(array: Any, error: Any = None) -> FloatMatrix:

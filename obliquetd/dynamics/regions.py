@@ -26,7 +26,7 @@ from obliquetd.dynamics.stability import verdict_of
 from obliquetd.emphasis import rational_between
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import Learner
-from obliquetd.mdp.policy import substitute
+from obliquetd.mdp.substitution import substitute
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["StabilityMap", "stability_map", "stability_region"]
@@ -76,7 +76,8 @@ def stability_region(
     Returns
     -------
     sympy.Set
-        A union of intervals and points with rational or algebraic end points.
+        A union of intervals and points with rational or algebraic end points, inside
+        ``problem.valid_range(symbol)``.
 
     Raises
     ------
@@ -108,7 +109,8 @@ def stability_region(
                 pieces.append(sp.Interval.open(a, b))
     points = [edge for edge in set(edges) if edge.is_Rational and edge in inside]
     kept = [edge for edge in points if _stable_at(problem, learner, found, edge, sampling)]
-    return sp.Union(*pieces, sp.FiniteSet(*kept))
+    region = sp.Union(*pieces, sp.FiniteSet(*kept))
+    return region & problem.valid_range(found) if found in problem.symbols else region
 
 
 def _the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:

@@ -109,6 +109,8 @@ class Experiment:
         elif problem is None:
             raise InputError("without a problem, stream must be LoggedData")
         else:
+            if stream == "episodes" and start is not None and _weightless(problem):
+                problem = problem.replace(start=start)  # errors count by the steps of an episode
             source = TableStream(problem, stream, start)
         measure = None if problem is None else ErrorMeasure.of(problem)
         if measure is not None and measure.maps.shape[2] != source.width:
@@ -163,6 +165,12 @@ class Experiment:
         numbers = f"{self.tag} {self.steps} {self.seed} {self.every}"
         parts = [self.stream.identity(), self.first.tobytes(), numbers.encode()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def _weightless(problem: PolicyEvaluation) -> bool:
+    """Whether episodes end for good and no weights were given."""
+    given = problem.inputs
+    return bool(problem.mdp.terminal) and given.xi is None and given.start is None
 
 
 def check_learners(learners: Mapping[str, Learner], verb: str) -> None:

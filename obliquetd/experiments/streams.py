@@ -6,6 +6,7 @@ Generator a run, spawned from one seed.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
@@ -16,8 +17,10 @@ import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT, FloatMatrix, Matrix
 from obliquetd.errors import InputError
+from obliquetd.inputs import OCCUPANCY
 from obliquetd.learners.compiled import compiled_walk
-from obliquetd.mdp.imports import shown, start_distribution
+from obliquetd.mdp.imports import shown
+from obliquetd.mdp.start import start_distribution
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
@@ -104,10 +107,12 @@ class TableStream(Stream):
     ----------
     problem : PolicyEvaluation
     kind : {"trajectory", "iid", "episodes"}
-        One endless trajectory from its stationary distribution (or from ``start``);
-        independent transitions from xi; or episodes that begin in ``start`` and end in
-        terminal states.
+        One endless trajectory from its stationary distribution (or from ``start``), in which
+        episodes begin anew from the problem's own ``start``; independent transitions from
+        xi, that of a terminal state leading to itself with reward 0; or episodes that begin
+        in ``start`` and end in terminal states.
     start : mapping of state to probability, optional
+        The problem's own unless given.
 
     Raises
     ------
@@ -123,29 +128,38 @@ class TableStream(Stream):
     ) -> None:
         if kind not in ("trajectory", "iid", "episodes"):
             raise InputError(f"stream is {kind!r}; expected 'trajectory', 'iid' or 'episodes'")
-        ops = floating(problem)
         ends = problem.mdp.terminal
-        if kind != "episodes" and ends:
+        if kind == "trajectory" and ends and problem.start is None:
             raise InputError(
-                f"the model ends in {shown(ends)}; use stream='episodes' with start=, or close it "
-                "with mdp.with_restarts(start)"
+                f"the model ends in {shown(ends)}; use stream='episodes' with start=, or give the "
+                "problem its start, as in problem.replace(start={state: probability})"
             )
-        if kind == "episodes" and start is None:
+        if kind == "episodes" and start is None and problem.start is None:
             raise InputError("stream='episodes' needs start=, a mapping of states to probabilities")
+        ops = floating(problem)
+        if kind == "episodes" or problem.inputs.xi == OCCUPANCY:
+            start = problem.start if start is None else start
+        first = self._start(problem, ops, start)
+        if kind == "episodes":  # the walk itself begins anew, in a state without rows
+            ops = Operators(dataclasses.replace(problem.inputs, start=None), FLOAT)
+        kept = (
+            ~np.isin(ops.state, ops.terminal)
+            if kind == "episodes"
+            else np.full(len(ops.state), True)
+        )
+        state, mu, pi = ops.state[kept].astype(np.int64), ops.mu[kept], ops.pi[kept]
         self.kind = kind
-        self.start = self._start(problem, ops, start)
-        chance = ops.mu * ops.probability
-        self.offsets = np.searchsorted(ops.state, np.arange(ops.n + 1)).astype(np.int64)
-        total = np.concatenate([[0.0], np.cumsum(chance)])
-        self.cumulative = total[1:] - total[self.offsets[ops.state]]
-        mu = np.where(ops.mu > 0, ops.mu, 1.0)
+        self.start = first
+        self.offsets = np.searchsorted(state, np.arange(ops.n + 1)).astype(np.int64)
+        total = np.concatenate([[0.0], np.cumsum(mu * ops.probability[kept])])
+        self.cumulative = total[1:] - total[self.offsets[state]]
         self.outcomes = Outcomes(
             np.ascontiguousarray(dense(ops.Phi)),
-            ops.state.astype(np.int64),
-            ops.next_state.astype(np.int64),
-            ops.reward.astype(float),
-            ops.row_discount.astype(float),
-            np.where(ops.mu > 0, ops.pi / mu, 0.0),
+            state,
+            ops.next_state[kept].astype(np.int64),
+            ops.reward[kept].astype(float),
+            ops.row_discount[kept].astype(float),
+            np.where(mu > 0, pi / np.where(mu > 0, mu, 1.0), 0.0),
         )
 
     @staticmethod

@@ -18,7 +18,6 @@ from obliquetd.errors import InputError, ModelFileError, NumberError
 from obliquetd.formats.disk import read_text
 from obliquetd.mdp import MDP
 from obliquetd.mdp.imports import check_json_labels, label_from_json
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
@@ -113,17 +112,21 @@ def policy_chain(problem: PolicyEvaluation, which: str = "target") -> MDP:
     """
     if which not in ("target", "behavior"):
         raise InputError(f"chain is {which!r}; expected 'target' or 'behavior'")
-    ops: Operators = problem._ops
-    chances = (ops.pi if which == "target" else ops.mu) * ops.probability
+    mdp, arithmetic = problem.mdp, problem.inputs.arithmetic
+    policy = problem.target if which == "target" else problem.behavior
+    taken = {s: policy.parsed(s) for s in policy}
     moves: dict[tuple[Any, Any, Any], list[Any]] = {}
-    for (s, _, t, _, _, own), p, r in zip(
-        problem.mdp.transitions, chances.tolist(), ops.reward.tolist(), strict=True
+    for (s, a, t, _, _, own), p, r in zip(
+        mdp.transitions,
+        arithmetic.scalars(mdp.table.probability).tolist(),
+        arithmetic.scalars(mdp.table.reward).tolist(),
+        strict=True,
     ):
-        if p:
-            pair = moves.setdefault((s, t, own), [ops.arithmetic.zero, ops.arithmetic.zero])
-            pair[0] += p
-            pair[1] += p * r
-    public = ops.arithmetic.public
+        if a in taken[s] and (chance := arithmetic.scalar(taken[s][a]) * p):
+            pair = moves.setdefault((s, t, own), [arithmetic.zero, arithmetic.zero])
+            pair[0] += chance
+            pair[1] += chance * r
+    public = arithmetic.public
     rows = [
         (s, which, t, public(p), public(total / p), own)
         for (s, t, own), (p, total) in moves.items()

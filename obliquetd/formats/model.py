@@ -5,7 +5,8 @@ A model is an object with these fields; all but ``transitions`` are optional:
 ===============  ==========================================================================
 transitions      list of ``[state, action, next_state, probability, reward(, discount)]``,
                  or of objects with those names
-states, actions  an order of labels; the default is that of first appearance
+states, actions  an order of labels; the default: states in the order in which their own
+                 rows begin, then those only arrived at; actions as they first appear
 terminal         states whose rewardless self-loops are to be taken out
 discount         number or formula; ``gamma`` is another name for it; the default is 1
 target           ``{state: {action: probability}}``, ``{state: action}``, a list of
@@ -13,7 +14,9 @@ target           ``{state: {action: probability}}``, ``{state: action}``, a list
                  another name for it; the default is ``"uniform"``
 behavior         in the same forms; the default is the target
 features         ``{state: vector}``, or a list of rows; the default is tabular
-xi               ``{state: weight}``, or a list of weights
+xi               ``{state: weight}``, a list of weights, or ``"occupancy"``
+start            ``{state: probability}``, or a list of probabilities: where an episode that
+                 has ended begins anew
 arithmetic       ``"exact"``, ``"symbolic"`` or ``"float"``; the default is inferred
 title            any text
 ===============  ==========================================================================
@@ -26,14 +29,14 @@ text of the label as the key.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from obliquetd.algebra import parse_number, serial_number
+from obliquetd.algebra import parse_number, public_number, serial_number
 from obliquetd.errors import ModelFileError, NumberError
-from obliquetd.features import feature_rows
 from obliquetd.formats.disk import fresh_file, read_text
+from obliquetd.inputs import OCCUPANCY
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.problem import PolicyEvaluation
@@ -60,6 +63,7 @@ FIELDS = frozenset(
         "behavior",
         "features",
         "xi",
+        "start",
         "arithmetic",
         "title",
     ]
@@ -155,7 +159,8 @@ def model_from_dict(data: Any, **overrides: Any) -> PolicyEvaluation:
         behavior=None if behavior is None else _policy(behavior, mdp, "behavior"),
         features=_by_state(data.get("features"), mdp, "features"),
         discount=data.get("discount", 1),
-        xi=_by_state(data.get("xi"), mdp, "xi"),
+        xi=OCCUPANCY if data.get("xi") == OCCUPANCY else _by_state(data.get("xi"), mdp, "xi"),
+        start=_start(data.get("start"), mdp),
         arithmetic=data.get("arithmetic"),
     )
 
@@ -249,6 +254,16 @@ def _by_state(given: Any, mdp: MDP, where: str) -> Any:
     raise ModelFileError(f"{where} is {_brief(given)}; expected an object or a list")
 
 
+def _start(given: Any, mdp: MDP) -> Any:
+    """The start distribution by state; a list is in the order of the states."""
+    if isinstance(given, list) and len(given) != len(mdp.states):
+        raise ModelFileError(
+            f"start has {len(given)} probabilities for {len(mdp.states)} states; expected one each"
+        )
+    found = _by_state(given, mdp, "start")
+    return dict(zip(mdp.states, found, strict=True)) if isinstance(found, list) else found
+
+
 def _numbers(given: Any, where: str) -> Any:
     """Numbers in lists, checked where they stand."""
     if isinstance(given, list):
@@ -265,19 +280,30 @@ def model_to_dict(problem: PolicyEvaluation) -> dict[str, Any]:
     """A JSON-ready model from which the same problem is read back."""
     mdp = problem.mdp
     check_json_labels((*mdp.states, *mdp.actions))
-    given = problem._given
+    given, scalar, public = (
+        problem.inputs,
+        problem._ops.arithmetic.scalar,
+        problem._ops.arithmetic.public,
+    )
+
+    def texts(numbers: Iterable[Any]) -> list[Any]:
+        return [serial_number(public(scalar(x))) for x in numbers]
+
     data: dict[str, Any] = {
         **mdp.to_dict(),
-        "discount": serial_number(problem._ops.arithmetic.public(problem._ops.discount)),
+        "discount": serial_number(problem.discount),
         "target": _policy_rows(problem.target),
     }
-    if problem.behavior is not problem.target:
-        data["behavior"] = _policy_rows(problem.behavior)
-    if given["features"] is not None:
-        rows = feature_rows(given["features"], mdp) or []
-        data["features"] = [[serial_number(x) for x in row] for row in rows]
-    if given["xi"] is not None:
-        data["xi"] = [serial_number(x) for x in problem._ops.xi.public_list()]
+    if given.behavior is not None:
+        data["behavior"] = _policy_rows(given.behavior)
+    if given.features is not None:
+        data["features"] = [
+            [serial_number(public_number(x)) for x in row] for row in given.features
+        ]
+    if given.xi is not None:
+        data["xi"] = given.xi if isinstance(given.xi, str) else texts(given.xi)
+    if given.start is not None:
+        data["start"] = texts(given.start)
     data["arithmetic"] = problem.arithmetic
     return data
 

@@ -101,7 +101,16 @@ MODEL_SCHEMA: dict[str, Any] = {
             ],
         },
         "xi": {
-            "description": "{state: weight}, or a list of weights.",
+            "description": "{state: weight}, a list of weights, or 'occupancy'.",
+            "anyOf": [
+                {"type": "null"},
+                {"const": "occupancy"},
+                {"type": "object", "additionalProperties": {"$ref": "#/$defs/number"}},
+                _VECTOR,
+            ],
+        },
+        "start": {
+            "description": "{state: probability}, or a list: where episodes begin anew.",
             "anyOf": [
                 {"type": "null"},
                 {"type": "object", "additionalProperties": {"$ref": "#/$defs/number"}},

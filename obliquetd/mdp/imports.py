@@ -6,19 +6,17 @@ Everything here returns plain rows or tables; :class:`obliquetd.mdp.model.MDP` c
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
+import sympy as sp
 
-from obliquetd.algebra import exactify, number_text, parse_number, public_number
-from obliquetd.errors import InputError, LabelError, NumberError, ProbabilityError
-from obliquetd.mdp.table import Column, Table, column, outcome_sum, sums_to_one
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from obliquetd.algebra import number_text, parse_number
+from obliquetd.errors import InputError, LabelError, NumberError
+from obliquetd.mdp.table import Column, Table, column, product
 
 __all__: list[str] = []
 
@@ -79,7 +77,7 @@ def check_label(label: Any, where: str) -> None:
 def label_order(
     found: Iterable[Hashable], wanted: Sequence[Hashable] | None, noun: str = "state"
 ) -> tuple[Hashable, ...]:
-    """Labels in order of first appearance, or in the order wanted, which must have them all."""
+    """Labels in the order in which they are found, or in that wanted, which must have them all."""
     seen = tuple(dict.fromkeys(found))
     if wanted is None:
         return seen
@@ -101,7 +99,23 @@ def label_order(
 def drop_terminal_loops(
     rows: list[Row], terminal: Iterable[Hashable], states: Sequence[Hashable]
 ) -> list[Row]:
-    """Take the rewardless self-loops of declared terminal states out."""
+    """Take the rewardless self-loops of declared terminal states out.
+
+    Raises
+    ------
+    InputError, LabelError
+        A mapping or text in place of a list of states; an unknown state; a terminal state
+        that is left, or pays.
+    """
+    if isinstance(terminal, Mapping):
+        raise InputError(
+            f"terminal is the mapping {terminal!r}; expected a list of states, whose value is 0. "
+            "What an episode is worth at its end is the reward of the move into the terminal state"
+        )
+    if isinstance(terminal, str):
+        raise InputError(
+            f"terminal is the text {terminal!r}; expected a list of states, as in [{terminal!r}]"
+        )
     ends = set(terminal)
     for state in ends - set(states):
         raise LabelError(f"terminal state {state!r} is not a state; the states are {shown(states)}")
@@ -141,7 +155,7 @@ def _layers(x: Any, name: str) -> list[Any]:
     if _is_sparse(x):
         raise InputError(f"{name} is one sparse matrix; expected a list with one for each action")
     if isinstance(x, list | tuple) and x and all(_is_sparse(layer) for layer in x):
-        return [layer.tocoo() for layer in x]
+        return [layer.tocoo(copy=True) for layer in x]
     return list(_array(x, name))
 
 
@@ -182,6 +196,28 @@ def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
     else:
         own = _lookup(discount, "discount", at, size)
     return Table(at[0], at[1], at[2], p, reward, own), n, len(layers)
+
+
+def chain_arrays(P: Any, r: Any) -> tuple[Any, Any]:
+    """P and r of a Markov chain in the form of :func:`table_from_arrays`: one action.
+
+    Raises
+    ------
+    InputError
+        Where P is no square matrix, or r is neither a vector nor a matrix of its size.
+    """
+    P, r = (x.tolist() if isinstance(x, sp.MatrixBase) else x for x in (P, r))
+    chain: Any = P if _is_sparse(P) else _array(P, "P")
+    if chain.ndim != 2 or chain.shape[0] != chain.shape[1]:
+        raise InputError(f"P has shape {chain.shape}; expected a square matrix, one row a state")
+    n = chain.shape[0]
+    reward: Any = r if _is_sparse(r) else _array(r, "r")
+    if reward.shape in ((n, 1), (1, n)) and not _is_sparse(r):
+        reward = reward.reshape(n)
+    if reward.shape not in ((n,), (n, n)):
+        raise InputError(f"r has shape {reward.shape}; expected ({n},) or ({n}, {n})")
+    by_move = reward.ndim == 2
+    return [chain] if _is_sparse(P) else chain[None], [reward] if by_move else reward
 
 
 def _join(parts: list[Column]) -> Column:
@@ -298,7 +334,7 @@ def graph_from_rows(
     return graph
 
 
-# --- Gymnasium and restarts -----------------------------------------------------------
+# --- Gymnasium -------------------------------------------------------------
 
 
 def rows_from_gymnasium(env: Any) -> tuple[list[Row], int, int]:
@@ -320,51 +356,11 @@ def rows_from_gymnasium(env: Any) -> tuple[list[Row], int, int]:
                 where = (int(s), int(a))
                 if done:
                     rows += [
-                        (*where, u, _times(float(p), q), float(r), 0) for u, q in start.items()
+                        (*where, u, product(float(p), q), float(r), 0) for u, q in start.items()
                     ]
                 else:
                     rows.append((*where, int(t), float(p), float(r), 1))
     return rows, len(table), len(next(iter(table.values())))
-
-
-def _times(a: Any, b: Any) -> Any:
-    """A product; two floats are multiplied as the fractions they stand for, rounded once."""
-    if isinstance(a, float) and isinstance(b, float):
-        return float(public_number(exactify(a) * exactify(b)))
-    return public_number(a) * public_number(b)
-
-
-def start_distribution(
-    start: Mapping[Any, Any], states: Sequence[Any], terminal: Sequence[Any]
-) -> dict[Any, Any]:
-    """A checked initial distribution."""
-    parsed = {s: parse_number(p, f"the start probability of {s!r}") for s, p in start.items()}
-    for state in parsed:
-        if state not in states or state in terminal:
-            raise LabelError(
-                f"the start state {state!r} is {'terminal' if state in terminal else 'unknown'}; "
-                f"expected states among {shown([s for s in states if s not in terminal])}"
-            )
-    total = outcome_sum(parsed.values()) if parsed else parse_number(0)
-    if not sums_to_one(total, len(parsed)):
-        raise ProbabilityError(
-            f"the start distribution sums to {number_text(total)}; expected 1",
-            total=public_number(total),
-        )
-    return parsed
-
-
-def restart_rows(
-    rows: Iterable[Row], start: dict[Any, Any], terminal: Sequence[Any]
-) -> Iterable[Row]:
-    """Rows with each move into a terminal state replaced by a restart of discount 0."""
-    ends = set(terminal)
-    for s, a, t, p, r, d in rows:
-        if t in ends:
-            for u, q in start.items():
-                yield (s, a, u, _times(p, q), r, 0)
-        else:
-            yield (s, a, t, p, r, d)
 
 
 # --- labels in JSON -------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sympy as sp
@@ -13,7 +15,8 @@ from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ModelFileError
 from obliquetd.mdp import imports
-from obliquetd.mdp.policy import substitute
+from obliquetd.mdp.start import start_distribution
+from obliquetd.mdp.substitution import Entry, check_substitution, substitution, table_entries
 from obliquetd.mdp.table import Table, check_table, normalized, parse_tolerance
 
 if TYPE_CHECKING:
@@ -44,7 +47,8 @@ class MDP(HtmlTable):
     Attributes
     ----------
     states, actions : tuple of hashable
-        In order of first appearance; rows of every matrix follow ``states``.
+        Rows of every matrix follow ``states``: in the order in which their own rows begin,
+        then those that are only arrived at. Actions in order of first appearance.
     table : Table
         The canonical transition table.
 
@@ -92,7 +96,8 @@ class MDP(HtmlTable):
         rows : iterable of sequences of 5 or 6
             Labels are any hashable. Outcomes that agree in all but probability are added.
         states, actions : sequence of hashable, optional
-            An order of your own; the default is the order of first appearance.
+            An order of your own. The default: states in the order in which their own rows
+            begin, then those that are only arrived at; actions as they first appear.
         terminal : iterable of hashable
             States to be taken as terminal: a self-loop without reward is taken out,
             anything else that leaves them is an error.
@@ -105,9 +110,15 @@ class MDP(HtmlTable):
         Raises
         ------
         ProbabilityError, NumberError, DiscountError, LabelError, InputError
+
+        Examples
+        --------
+        >>> MDP.from_transitions([(0, "a", 3, 1, 0), (1, "a", 0, 1, 0)]).states
+        (0, 1, 3)
         """
         parsed = imports.parse_rows(rows)
-        table_states = imports.label_order((x for r in parsed for x in (r[0], r[2])), states)
+        found = itertools.chain((r[0] for r in parsed), (r[2] for r in parsed))
+        table_states = imports.label_order(found, states)
         table_actions = imports.label_order((r[1] for r in parsed), actions, "action")
         kept = imports.drop_terminal_loops(parsed, terminal, table_states)
         index = {s: i for i, s in enumerate(table_states)}
@@ -259,18 +270,14 @@ class MDP(HtmlTable):
     @property
     def transitions(self) -> Iterator[Transition]:
         """The rows in canonical order, in labels and public numbers."""
-        t = self.table
-        for s, a, u, *numbers in zip(
-            t.state.tolist(), t.action.tolist(), t.next_state.tolist(),
-            *(c.tolist() for c in t.numbers), strict=True,
-        ):  # fmt: skip
+        for s, a, u, *numbers in self.table.rows():
             yield Transition(
                 self.states[s], self.actions[a], self.states[u], *map(public_number, numbers)
             )
 
-    @cached_property
+    @property
     def graph(self) -> nx.MultiDiGraph[Any]:
-        """The MDP as a networkx MultiDiGraph, built when first asked for.
+        """The MDP as a networkx MultiDiGraph of your own, built anew each time.
 
         Edge key = action; attributes ``probability``, ``reward``, ``discount``. Where one
         action has several outcomes between the same two states, the further ones
@@ -279,19 +286,19 @@ class MDP(HtmlTable):
         return imports.graph_from_rows(self.transitions, self.states, self.actions)
 
     @cached_property
-    def index(self) -> dict[Hashable, int]:
+    def index(self) -> Mapping[Hashable, int]:
         """Position of each state."""
-        return {s: i for i, s in enumerate(self.states)}
+        return MappingProxyType({s: i for i, s in enumerate(self.states)})
 
     @cached_property
-    def offered(self) -> dict[Hashable, tuple[Hashable, ...]]:
+    def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The actions that each state offers, in the order of ``actions``."""
         found: dict[int, dict[int, None]] = {i: {} for i in range(len(self.states))}
         for s, a in zip(self.table.state.tolist(), self.table.action.tolist(), strict=True):
             found[s][a] = None
-        return {
-            self.states[s]: tuple(self.actions[a] for a in sorted(row)) for s, row in found.items()
-        }
+        return MappingProxyType(
+            {self.states[s]: tuple(self.actions[a] for a in sorted(r)) for s, r in found.items()}
+        )
 
     @property
     def terminal(self) -> tuple[Hashable, ...]:
@@ -316,8 +323,19 @@ class MDP(HtmlTable):
         }
 
     def subs(self, values: Mapping[Any, Any]) -> MDP:
-        """Numbers for symbols (by symbol or by name), checked anew."""
-        return self._changed(lambda v: substitute(v, values))
+        """Numbers for symbols (by symbol or by name), put in at once and checked anew.
+
+        Raises
+        ------
+        NumberError, ProbabilityError, DiscountError
+            Where a formula divides by zero or leaves its range; names every such entry.
+        """
+        check_substitution(self.entries(), values)
+        return MDP(self.states, self.actions, self.table.replace_numbers(substitution(values)))
+
+    def entries(self) -> Iterator[Entry]:
+        """Every formula of the table with its place, in the package's own form."""
+        return table_entries(self.table, self.states, self.actions)
 
     def to_exact(self, *, normalize: bool = False) -> MDP:
         """Each float as the shortest decimal that prints it.
@@ -333,16 +351,14 @@ class MDP(HtmlTable):
         """
         return MDP(self.states, self.actions, self.table.exact(), normalize=normalize)
 
-    def _changed(self, change: Callable[[Any], Any]) -> MDP:
-        return MDP(self.states, self.actions, self.table.replace_numbers(change))
-
     def with_restarts(self, start: Mapping[Any, Any]) -> MDP:
         """Close the chain: every move into a terminal state restarts instead.
 
         The move keeps its reward and gets discount 0; the next state is drawn from
         ``start``. The terminal states leave the model, so the stationary
         distribution of the result is the episodic weighting: expected visits an
-        episode, normalised.
+        episode, normalised. ``PolicyEvaluation(start=...)`` does the same and keeps the
+        terminal states, so that policies and features stay as they are.
 
         Parameters
         ----------
@@ -355,10 +371,11 @@ class MDP(HtmlTable):
         >>> [tuple(row) for row in chain.with_restarts({"a": 1}).transitions][1]
         ('b', 'go', 'a', 1, 1, 0)
         """
-        weights = imports.start_distribution(start, self.states, self.terminal)
-        rows = imports.restart_rows(self.transitions, weights, self.terminal)
-        kept = [s for s in self.states if s not in set(self.terminal)]
-        return MDP.from_transitions(rows, states=kept, actions=self.actions)
+        weights = start_distribution(start, self.states, self.terminal)
+        ends = [self.index[s] for s in self.terminal]
+        table = self.table.closed(ends, {self.index[s]: p for s, p in weights.items()})
+        kept = [s for s in self.states if self.offered[s]]
+        return MDP(kept, self.actions, table.without(ends))
 
     def require_state(self, state: Any) -> int:
         """The position of a state; LabelError where there is none."""
@@ -379,6 +396,9 @@ class MDP(HtmlTable):
 
     def __hash__(self) -> int:
         return hash((self.states, self.actions))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MDP, (self.states, self.actions, self.table)
 
     def _table(self) -> tuple[str, Sequence[Any], Iterable[Sequence[Any]]]:
         rows = ([str(x) for x in row[:3]] + list(row[3:]) for row in self.transitions)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from obliquetd.algebra import (
 )
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
+from obliquetd.mdp.substitution import Entry, check_substitution, substitution
 from obliquetd.mdp.table import outcome_sum, parse_tolerance, sums_to_one, within_tolerance
 
 if TYPE_CHECKING:
@@ -163,10 +165,16 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         )
 
     def subs(self, values: Mapping[Any, Any]) -> Policy:
-        """Numbers for symbols; what results is checked like any new policy."""
-        return Policy(
-            {s: {a: substitute(p, values) for a, p in row.items()} for s, row in self._rows.items()}
-        )
+        """Numbers for symbols; what results is checked like any new policy.
+
+        Raises
+        ------
+        NumberError, ProbabilityError
+            Where a formula divides by zero or leaves [0, 1]; names every such entry.
+        """
+        check_substitution(self.entries(), values)
+        new = substitution(values)
+        return Policy({s: {a: new(p) for a, p in row.items()} for s, row in self._rows.items()})
 
     def to_exact(self, *, normalize: bool = False) -> Policy:
         """Each float as the shortest decimal that prints it.
@@ -189,8 +197,15 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         )
 
     def parsed(self, state: Any) -> Mapping[Any, Any]:
-        """The row of a state in the package's own numbers."""
-        return self._rows[state]
+        """The row of a state in the package's own numbers, read-only."""
+        return MappingProxyType(self._rows[state])
+
+    def entries(self, name: str = "policy") -> Iterator[Entry]:
+        """Every probability with its place."""
+        for state, row in self._rows.items():
+            for action, p in row.items():
+                where = f"the {name}'s probability of {action!r} in state {state!r}"
+                yield Entry(where, "probability", p)
 
     @property
     def kind(self) -> set[Kind]:
@@ -228,23 +243,11 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         return isinstance(other, Policy) and self._nonzero() == other._nonzero()
 
     def __hash__(self) -> int:
-        return hash(tuple(self._rows))
+        # numbers of one value may hash apart in different kinds, so the states alone count
+        return hash(frozenset(self._rows))
 
     def _nonzero(self) -> dict[Any, dict[Any, Any]]:
         return {s: {a: p for a, p in row.items() if p != 0} for s, row in self._rows.items()}
-
-
-def substitute(value: Any, values: Mapping[Any, Any]) -> Any:
-    """Numbers for symbols (by symbol or by name) in one parsed number."""
-    if not isinstance(value, sp.Basic):
-        return value
-    table = {str(k): v for k, v in values.items()}
-    parsed = {
-        s: public_number(parse_number(table[str(s)], f"the value of {s}"))
-        for s in value.free_symbols
-        if str(s) in table
-    }
-    return parse_number(value.subs(parsed), f"the formula {value}")
 
 
 def _checked(state: Any, row: dict[Any, Any], normalize: bool, tolerance: Any) -> dict[Any, Any]:

@@ -8,7 +8,7 @@ the TD error they cause differs; rows that agree in all but probability are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -32,7 +32,7 @@ from obliquetd.algebra import (
 from obliquetd.algebra.numbers import ROW_ROUNDING
 from obliquetd.errors import DiscountError, NumberError, ProbabilityError
 
-__all__ = ["Column", "Table", "map_column", "outcome_sum"]
+__all__ = ["Column", "Table", "map_column", "outcome_sum", "product"]
 
 Column = npt.NDArray[Any]
 """float64 where every entry is a float, else an object array of parsed numbers."""
@@ -83,9 +83,18 @@ def _plus(a: Any, b: Any) -> Any:
     return a + b
 
 
+def product(a: Any, b: Any) -> Any:
+    """A product; two floats are multiplied as the fractions they stand for, rounded once."""
+    if isinstance(a, float) and isinstance(b, float):
+        return float(public_number(exactify(a) * exactify(b)))
+    if isinstance(a, float | sp.Basic) or isinstance(b, float | sp.Basic):
+        return parse_number(public_number(a) * public_number(b))
+    return a * b
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of equal length; see the module's preface."""
+    """Columns of equal length, read-only; see the module's preface."""
 
     state: npt.NDArray[np.intp]
     action: npt.NDArray[np.intp]
@@ -93,6 +102,13 @@ class Table:
     probability: Column
     reward: Column
     discount: Column
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            getattr(self, name).flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     @property
     def numbers(self) -> tuple[Column, Column, Column]:
@@ -106,6 +122,13 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.state)
+
+    def rows(self) -> Iterator[tuple[int, int, int, Any, Any, Any]]:
+        """The rows as tuples, in parsed numbers."""
+        return zip(
+            self.state.tolist(), self.action.tolist(), self.next_state.tolist(),
+            *(c.tolist() for c in self.numbers), strict=True,
+        )  # fmt: skip
 
     def same_as(self, other: Table) -> bool:
         """Equality row by row; floats to the bit, formulas by structure."""
@@ -136,6 +159,48 @@ class Table:
             column(probabilities),
             map_column(exactify, self.reward),
             map_column(exactify, self.discount),
+        )
+
+    def closed(self, ends: Sequence[int], start: Mapping[int, Any] | None) -> Table:
+        """The table in which every state has a row: what becomes of an episode that ends.
+
+        Without a start, a terminal state goes to itself with reward 0 and discount 0 (the
+        absorbing state of Sutton and Barto, Section 3.4), and a move into it has discount 0.
+        With one, the process begins anew: a move into a terminal state keeps its reward,
+        has discount 0 and leads to a state drawn from ``start``; so does the terminal state
+        itself, with reward 0.
+
+        Parameters
+        ----------
+        ends : sequence of int
+            The states without a row.
+        start : mapping of int to parsed number, or None
+        """
+        if not ends:
+            return self
+        zero = parse_number(0)
+        targets = None if start is None else list(start.items())
+        rows: list[tuple[int, int, int, Any, Any, Any]] = []
+        into = set(ends)
+        for s, a, t, p, r, d in self.rows():
+            if t not in into:
+                rows.append((s, a, t, p, r, d))
+            elif targets is None:
+                rows.append((s, a, t, p, r, zero))
+            else:
+                rows += [(s, a, u, product(p, q), r, zero) for u, q in targets]
+        for end in ends:
+            rows += [(end, 0, u, q, zero, zero) for u, q in targets or [(end, parse_number(1))]]
+        return Table.from_rows(rows)
+
+    def without(self, states: Sequence[int]) -> Table:
+        """The table with some states' rows taken out and the others counted anew; none leads there."""
+        keep = ~np.isin(self.state, states)
+        old = np.setdiff1d(np.arange(1 + max(self.state.max(), self.next_state.max())), states)
+        columns = (getattr(self, name)[keep] for name in self.__dataclass_fields__)
+        state, action, next_state, *numbers = columns
+        return Table(
+            np.searchsorted(old, state), action, np.searchsorted(old, next_state), *numbers
         )
 
     def pairs(self) -> list[tuple[int, int]]:

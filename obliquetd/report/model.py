@@ -17,7 +17,7 @@ from obliquetd.dynamics import step_size_limit
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import simulate
-from obliquetd.formats import model_from_dict, model_to_dict
+from obliquetd.formats import model_to_dict
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, Learner
 from obliquetd.plotting import (
     eigenvalues,
@@ -265,8 +265,7 @@ def _regions(problem: PolicyEvaluation) -> Picture | str:
             return "regions in the discount need no other symbol"
         free = problem
     else:
-        given = {**model_to_dict(problem), "discount": "gamma", "arithmetic": None}
-        free = model_from_dict(given)
+        free = problem.replace(discount=gamma)
     ax = stability_regions(free, [LEARNERS[name] for name in ("TD", "SETD", "ETD")], gamma)
     about = "; ".join(
         f"{name}: {text.get_text()}"
@@ -278,11 +277,7 @@ def _regions(problem: PolicyEvaluation) -> Picture | str:
 def _curves(problem: PolicyEvaluation) -> Picture | str:
     if problem.arithmetic == "symbolic":
         return "learning curves need numbers; substitute them for the symbols"
-    floats = PolicyEvaluation(
-        problem.mdp, target=problem.target, behavior=problem.behavior,
-        features=problem._given["features"], discount=problem.discount,
-        xi=problem._given["xi"], arithmetic="float",
-    )  # fmt: skip
+    floats = problem.replace(arithmetic="float")
     alpha = 0.05 / max(float((floats.Phi**2).sum(axis=1).max()), 1e-12)
     chosen: dict[str, Learner] = {"TD": TD(alpha), "SETD": SETD(alpha), "ETD": ETD(alpha / 4)}
     found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0)

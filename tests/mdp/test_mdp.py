@@ -1,5 +1,6 @@
 import json
 import math
+import pickle
 
 import networkx as nx
 import numpy as np
@@ -367,3 +368,35 @@ def test_a_discount_that_is_no_number(discount):
     mdp = MDP.from_transitions([("s", "a", "s", 1, 0)])
     with pytest.raises(NumberError, match="discount"):
         PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=discount)
+
+
+@pytest.mark.parametrize(
+    ("rows", "order"),
+    [
+        ([(0, 3), (1, 0), (2, 1)], (0, 1, 2, 3)),
+        ([(0, 3), (3, 1), (1, 2), (2, 0)], (0, 3, 1, 2)),
+        ([("b", "end"), ("a", "b")], ("b", "a", "end")),
+        ([(2, 5), (2, 4), (1, 4)], (2, 1, 5, 4)),
+        ([("s", "s")], ("s",)),
+    ],
+)
+def test_states_stand_in_the_order_in_which_their_own_rows_begin(rows, order):
+    full = [
+        (s, f"to {t}", t, 1, 0) for s, t in rows
+    ]  # one action a row, so that every row has probability 1
+    mdp = MDP.from_transitions(full)
+    assert mdp.states == order
+    assert MDP.from_json(mdp.to_json()).states == order
+    assert MDP.from_graph(mdp.graph).states == order
+    assert pickle.loads(pickle.dumps(mdp)) == mdp
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), features=[[k] for k in range(len(order))], discount="1/2"
+    )
+    assert list(problem.Phi) == list(range(len(order)))
+    turned = MDP.from_transitions(full, states=order[::-1])
+    assert turned.states == order[::-1]
+
+
+def test_a_declared_terminal_state_stands_where_its_own_loop_does():
+    rows = [("s", "a", "end", 1, 3), ("end", "a", "end", 1, 0), ("t", "a", "s", 1, 0)]
+    assert MDP.from_transitions(rows, terminal=["end"]).states == ("s", "end", "t")

@@ -1,0 +1,231 @@
+"""What a problem is made of: every field parsed and checked once, and kept as a copy.
+
+Nothing here refers to an object that the user can still change. A problem is made from
+its :class:`Inputs`, changed through them (:meth:`Inputs.changed`, :meth:`Inputs.subs`),
+saved from them and pickled as them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra import (
+    Arithmetic,
+    Kind,
+    choose_arithmetic,
+    exact_distribution,
+    parsed_kinds,
+    parsed_symbols,
+)
+from obliquetd.checks import (
+    check_coverage,
+    check_policy,
+    check_start,
+    parse_discount,
+    parse_start,
+    parse_weights,
+)
+from obliquetd.errors import InputError
+from obliquetd.features import feature_rows
+from obliquetd.mdp import MDP, Policy
+from obliquetd.mdp.substitution import (
+    Entry,
+    check_substitution,
+    real_roots,
+    substitution,
+    valid_values,
+)
+
+__all__ = ["OCCUPANCY", "Inputs", "read_inputs"]
+
+OCCUPANCY = "occupancy"
+"""The name of the weights eta = h + gamma P_b' eta, for ``xi=``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The parsed fields of a problem; numbers are as ``parse_number`` returns them.
+
+    Attributes
+    ----------
+    mdp : MDP
+    target : Policy
+    behavior : Policy or None
+        None is on-policy.
+    features : tuple of tuples, or None
+        In the order of ``mdp.states``.
+    discount : number
+    xi : tuple of n, "occupancy", or None
+    start : tuple of n, or None
+    wanted : {"exact", "symbolic", "float"} or None
+        The arithmetic that was asked for.
+    arithmetic : Arithmetic
+        The one that was chosen.
+    """
+
+    mdp: MDP
+    target: Policy
+    behavior: Policy | None
+    features: tuple[tuple[Any, ...], ...] | None
+    discount: Any
+    xi: tuple[Any, ...] | str | None
+    start: tuple[Any, ...] | None
+    wanted: str | None
+    arithmetic: Arithmetic
+
+    def fields(self) -> dict[str, Any]:
+        """Arguments of ``PolicyEvaluation`` that make the same problem."""
+        return {
+            "mdp": self.mdp,
+            "target": self.target,
+            "behavior": self.behavior,
+            "features": self._by_state(self.features),
+            "discount": self.discount,
+            "xi": self.xi if isinstance(self.xi, str) else self._by_state(self.xi),
+            "start": self._by_state(self.start),
+            # what is exact may become symbolic, and the other way round; floats stay floats
+            "arithmetic": "symbolic" if self.wanted in ("exact", "symbolic") else self.wanted,
+        }
+
+    def _by_state(self, values: tuple[Any, ...] | None) -> dict[Any, Any] | None:
+        return None if values is None else dict(zip(self.mdp.states, values, strict=True))
+
+    def changed(self, **changes: Any) -> Inputs:
+        """The same with some fields changed, checked anew.
+
+        Raises
+        ------
+        InputError
+            For a name that is no field.
+        """
+        known = self.fields()
+        for name in changes:
+            if name not in known:
+                raise InputError(
+                    f"a problem has no field {name!r}; its fields are {', '.join(known)}"
+                )
+        return read_inputs(**{**known, **changes})
+
+    def entries(self) -> Iterator[Entry]:
+        """Every number that may be a formula, with its place."""
+        yield from self.mdp.entries()
+        yield from self.target.entries("target policy")
+        if self.behavior is not None:
+            yield from self.behavior.entries("behaviour policy")
+        yield Entry("the discount", "discount", self.discount)
+        states = self.mdp.states
+        if self.features is not None:
+            for s, row in zip(states, self.features, strict=True):
+                for j, x in enumerate(row):
+                    yield Entry(f"feature {j} of state {s!r}", "number", x)
+        if self.xi is not None and not isinstance(self.xi, str):
+            for s, w in zip(states, self.xi, strict=True):
+                yield Entry(f"the weight xi of state {s!r}", "weight", w)
+        if self.start is not None:
+            for s, p in zip(states, self.start, strict=True):
+                yield Entry(f"the start probability of {s!r}", "probability", p)
+
+    def subs(self, values: Mapping[Any, Any]) -> Inputs:
+        """Numbers for symbols, all at once, checked anew; errors name every entry."""
+        check_substitution(self.entries(), values)
+        new = substitution(values)
+        return self.changed(
+            mdp=self.mdp.subs(values),
+            target=self.target.subs(values),
+            behavior=None if self.behavior is None else self.behavior.subs(values),
+            features=None if self.features is None else [[*map(new, row)] for row in self.features],
+            discount=new(self.discount),
+            xi=self.xi if self.xi is None or isinstance(self.xi, str) else [*map(new, self.xi)],
+            start=self._by_state(None if self.start is None else tuple(map(new, self.start))),
+        )
+
+    def valid_range(self, symbol: sp.Symbol) -> sp.Set:
+        """The real values of a symbol for which :meth:`subs` gives a problem."""
+        found = valid_values(self.entries(), symbol)
+        return found - sp.FiniteSet(*self._uncovered(symbol), *self._weightless(symbol))
+
+    def _uncovered(self, symbol: sp.Symbol) -> set[Any]:
+        """Values at which the behaviour never takes an action that the target takes."""
+        if self.behavior is None:
+            return set()
+        found: set[Any] = set()
+        for state in self.target:
+            for action, wanted in self.target.parsed(state).items():
+                taken = self.behavior.parsed(state).get(action)
+                if isinstance(taken, sp.Basic) and symbol in taken.free_symbols and wanted != 0:
+                    shared = real_roots(wanted, symbol) if isinstance(wanted, sp.Basic) else set()
+                    found |= real_roots(taken, symbol) - shared
+        return found
+
+    def _weightless(self, symbol: sp.Symbol) -> set[Any]:
+        """Values at which every weight is zero."""
+        if self.xi is None or isinstance(self.xi, str):
+            return set()
+        weights = [w for w in self.xi if w != 0]
+        if not all(isinstance(w, sp.Basic) and w.free_symbols == {symbol} for w in weights):
+            return set()
+        return set.intersection(*(real_roots(w, symbol) for w in weights))
+
+
+def read_inputs(
+    mdp: MDP,
+    *,
+    target: Any,
+    behavior: Any = None,
+    features: Any = None,
+    discount: Any = 1,
+    xi: Any = None,
+    start: Any = None,
+    arithmetic: str | None = None,
+) -> Inputs:
+    """Parse and check the arguments of :class:`obliquetd.PolicyEvaluation`.
+
+    Raises
+    ------
+    LabelError, CoverageError, FeatureError, DiscountError, ProbabilityError, KindError
+    """
+    if not isinstance(mdp, MDP):
+        raise InputError(f"expected an MDP, got {type(mdp).__name__}; see MDP.from_transitions")
+    target = check_policy(target, mdp, "target")
+    behavior = None if behavior is None else check_policy(behavior, mdp, "behavior")
+    rows = feature_rows(features, mdp)
+    gamma = parse_discount(discount)
+    weights = xi if isinstance(xi, str) and xi == OCCUPANCY else parse_weights(xi, mdp)
+    begin = parse_start(start, mdp)
+    check_start(mdp, begin, weights)
+    owners = {"the MDP": mdp, "the target policy": target}
+    if behavior is not None:
+        owners["the behaviour policy"] = behavior
+    numbers = {
+        "the features": rows or [],
+        "the discount": [[gamma]],
+        "xi": [weights] if isinstance(weights, list) else [],
+        "start": [begin or []],
+    }
+    kinds: dict[str, set[Kind]] = {name: owner.kind for name, owner in owners.items()}
+    kinds |= {name: parsed_kinds(found) for name, found in numbers.items()}
+    symbols = set().union(
+        *(owner.symbols for owner in owners.values()), *map(parsed_symbols, numbers.values())
+    )
+    chosen = choose_arithmetic(kinds, symbols, arithmetic)
+    if chosen.kind != "float" and any("float" in found for found in kinds.values()):
+        mdp, target = mdp.to_exact(), target.to_exact()
+        behavior = None if behavior is None else behavior.to_exact()
+        begin = None if begin is None else exact_distribution(begin)
+    if behavior is not None:
+        check_coverage(target, behavior, mdp)
+    return Inputs(
+        mdp=mdp,
+        target=target,
+        behavior=behavior,
+        features=None if rows is None else tuple(map(tuple, rows)),
+        discount=gamma,
+        xi=tuple(weights) if isinstance(weights, list) else weights,
+        start=None if begin is None else tuple(begin),
+        wanted=arithmetic,
+        arithmetic=chosen,
+    )
