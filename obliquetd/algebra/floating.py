@@ -170,6 +170,9 @@ class FloatMatrix(Matrix):
         self.array, self.report, self._error = array, report, error
         self._spread = error if isinstance(error, Spread) else None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FloatMatrix, (self.array, self.report, self.error)
+
     @property
     def error(self) -> Any:
         """How far each entry may be from its value in exact arithmetic, in the same format."""
