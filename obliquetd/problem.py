@@ -20,7 +20,7 @@ from obliquetd.fixed_point import FixedPoint
 from obliquetd.inputs import Inputs, read_inputs
 from obliquetd.matrices import PaperMatrices
 from obliquetd.mdp import MDP, Policy
-from obliquetd.mdp.imports import chain_arrays
+from obliquetd.mdp.arrays import chain_arrays
 from obliquetd.metrics import ValueMetrics
 from obliquetd.operators import Operators
 from obliquetd.requests import read_matrix, read_weights

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FLOAT, parse_number
-from obliquetd.errors import CoverageError, FeatureError, InputError, NumberError
+from obliquetd.errors import CoverageError, FeatureError, InputError, LabelError, NumberError
 from obliquetd.experiments.streams import Drawn, Floats, Outcomes, Stream
 from obliquetd.formats import Log
 from obliquetd.mdp import Policy
+from obliquetd.mdp.environments import plain_observation
 
 __all__ = ["LoggedData"]
 
@@ -97,33 +98,45 @@ class LoggedData(Stream):
         Parameters
         ----------
         env : gymnasium.Env
+            Observations are numbers, text, or tuples of those, as Blackjack's.
         behavior, target : Policy
             Over the environment's observations and actions; target None is on-policy.
         features : mapping of observation to vector
         steps, seed : int
         discount : float
+
+        Raises
+        ------
+        LabelError
+            For an observation that a policy or the features do not know.
         """
         rng = np.random.default_rng(seed)
         target = behavior if target is None else target
         rows: list[tuple[Any, ...]] = []
-        state, _ = env.reset(seed=int(rng.integers(2**31)))
+        state = plain_observation(env.reset(seed=int(rng.integers(2**31)))[0])
         first = True
         for _ in range(steps):
-            row = behavior[int(state)]
+            row = _known(behavior, state, "the behaviour policy")
             actions = list(row)
             chances = np.array([float(row[a]) for a in actions])
             action = actions[int(rng.choice(len(actions), p=chances / chances.sum()))]
-            after, reward, terminated, truncated, _ = env.step(action)
-            rho = float(target[int(state)].get(action, 0) / row[action])
+            observation, reward, terminated, truncated, _ = env.step(action)
+            after = plain_observation(observation)
+            pi = _known(target, state, "the target policy").get(action, 0)
+            rho = float(pi / row[action])
             rows.append((state, after, reward, 0.0 if terminated else discount, rho, first))
             first = terminated or truncated
-            state = env.reset()[0] if first else after
+            state = plain_observation(env.reset()[0]) if first else after
         before, next_, rewards, discounts, rhos, firsts = zip(*rows, strict=True)
-
-        def vectors(states: Any) -> list[Any]:
-            return [features[int(s)] for s in states]
-
-        return cls(vectors(before), vectors(next_), rewards, discounts, rho=rhos, first=firsts)
+        phi = [list(_known(features, s, "the features")) for s in before]
+        # What follows an end counts for nothing, so it needs no features of its own.
+        ends = [isinstance(features, Mapping) and not g and s not in features
+                for s, g in zip(next_, discounts, strict=True)]  # fmt: skip
+        phi_next = [
+            [0.0] * len(phi[0]) if end else list(_known(features, s, "the features"))
+            for s, end in zip(next_, ends, strict=True)
+        ]
+        return cls(phi, phi_next, rewards, discounts, rho=rhos, first=firsts)
 
     @classmethod
     def from_log(
@@ -189,6 +202,15 @@ class LoggedData(Stream):
             raise InputError(f"{steps} steps asked of a log of {len(self.first)} transitions")
         rows = np.arange(steps, dtype=np.int64)
         return Drawn(self.outcomes, rows, rows, self.first[:steps])
+
+
+def _known(table: Any, state: Any, owner: str) -> Any:
+    try:
+        return table[state]
+    except (KeyError, IndexError, TypeError):
+        raise LabelError(
+            f"{owner} does not know the observation {state!r}; give it an entry for each"
+        ) from None
 
 
 def _table(values: Any, name: str) -> Floats:

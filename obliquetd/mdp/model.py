@@ -13,8 +13,10 @@ import sympy as sp
 
 from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
-from obliquetd.errors import InputError, LabelError, ModelFileError
+from obliquetd.errors import InputError, LabelError
 from obliquetd.mdp import imports
+from obliquetd.mdp.arrays import table_from_arrays
+from obliquetd.mdp.environments import rows_from_gymnasium
 from obliquetd.mdp.start import start_distribution
 from obliquetd.mdp.substitution import Entry, check_substitution, substitution, table_entries
 from obliquetd.mdp.table import Table, check_table, normalized, parse_tolerance
@@ -168,14 +170,9 @@ class MDP(HtmlTable):
         >>> [tuple(row) for row in mdp.transitions][0]
         (0, 0, 0, 1/2, 1, 1)
         """
-        table, n, k = imports.table_from_arrays(P, R, discount)
-        return cls(
-            imports.labels_for(n, states, "states"),
-            imports.labels_for(k, actions, "actions"),
-            table,
-            normalize=normalize,
-            tolerance=tolerance,
-        )
+        table, n, k = table_from_arrays(P, R, discount)
+        labels = imports.labels_for(n, states, "states"), imports.labels_for(k, actions, "actions")
+        return cls(*labels, table, normalize=normalize, tolerance=tolerance)
 
     @classmethod
     def from_graph(
@@ -204,16 +201,18 @@ class MDP(HtmlTable):
         A row marked ``done`` restarts from the environment's initial distribution
         with discount 0, so that the chain goes on and a stationary distribution
         exists; outcomes listed twice are added. Numbers stay floats; ask the problem
-        for ``arithmetic="exact"`` to read 0.333... as 1/3.
+        for ``arithmetic="exact"`` to read 0.333... as 1/3. The table may be of mappings, lists
+        or pairs (state, action), its outcomes without ``done`` where nothing ever ends.
 
         Raises
         ------
         InputError
-            Where the environment has no table or no initial distribution.
+            Where the environment has no table or no initial distribution, or does what the table
+            does not say: wrappers that change rewards, a fickle passenger, a step of its own.
         """
-        rows, n, k = imports.rows_from_gymnasium(env)
+        rows, states, actions = rows_from_gymnasium(env)
         return cls.from_transitions(
-            rows, states=range(n), actions=range(k), normalize=normalize, tolerance=tolerance
+            rows, states=states, actions=actions, normalize=normalize, tolerance=tolerance
         )
 
     @classmethod
@@ -222,34 +221,15 @@ class MDP(HtmlTable):
     ) -> MDP:
         """From what :meth:`to_dict` returned."""
         return cls.from_transitions(
-            data["transitions"],
-            states=data["states"],
-            actions=data["actions"],
-            normalize=normalize,
-            tolerance=tolerance,
-        )
+            data["transitions"], states=data["states"], actions=data["actions"],
+            normalize=normalize, tolerance=tolerance,
+        )  # fmt: skip
 
     @classmethod
     def from_json(cls, text: str, *, normalize: bool = False, tolerance: Any = None) -> MDP:
         """From the JSON text that :meth:`to_json` returned; exact numbers stay exact."""
-        try:
-            data = json.loads(text)
-            return cls.from_dict(
-                {
-                    "states": [imports.label_from_json(s) for s in data["states"]],
-                    "actions": [imports.label_from_json(a) for a in data["actions"]],
-                    "transitions": [
-                        (*map(imports.label_from_json, row[:3]), *row[3:])
-                        for row in data["transitions"]
-                    ],
-                },
-                normalize=normalize,
-                tolerance=tolerance,
-            )
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise ModelFileError(f"not the JSON form of an MDP: {error}") from None
+        data = imports.table_from_json(text)
+        return cls.from_dict(data, normalize=normalize, tolerance=tolerance)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: labels as they are, exact numbers as text, floats as floats."""

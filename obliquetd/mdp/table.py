@@ -214,21 +214,35 @@ class Table:
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, int, int, Any, Any, Any]]) -> Table:
         """Sort, merge outcomes that differ in probability alone, drop impossible ones."""
-        merged: dict[tuple[Any, ...], list[Any]] = {}
+        cells: dict[tuple[int, int, int], list[tuple[Any, Any, Any]]] = {}
         for s, a, t, p, r, d in rows:
-            merged.setdefault((s, a, t, type(r), r, type(d), d), []).append(p)
-        order = sorted(merged, key=lambda key: key[:3])
-        sums = [outcome_sum(merged[key]) for key in order]
-        kept = [(key, p) for key, p in zip(order, sums, strict=True) if p != 0]
-        index = np.array([key[:3] for key, _ in kept], dtype=np.intp).reshape(-1, 3)
+            outcome = (p, r, d)
+            found = cells.get((s, a, t))
+            if found is None:
+                cells[s, a, t] = [outcome]
+            else:
+                found.append(outcome)
+        kept = [
+            (place, outcome)
+            for place in sorted(cells)
+            for outcome in (cells[place] if len(cells[place]) == 1 else _merged(cells[place]))
+            if outcome[0] != 0
+        ]
+        index = np.array([place for place, _ in kept], dtype=np.intp).reshape(-1, 3)
         return cls(
             index[:, 0],
             index[:, 1],
             index[:, 2],
-            column([p for _, p in kept]),
-            column([key[4] for key, _ in kept]),
-            column([key[6] for key, _ in kept]),
+            *(column([outcome[k] for _, outcome in kept]) for k in range(3)),
         )
+
+
+def _merged(outcomes: Sequence[tuple[Any, Any, Any]]) -> list[tuple[Any, Any, Any]]:
+    """Outcomes of one state, action and next state; those of equal reward and discount are added."""
+    sums: dict[tuple[Any, ...], list[Any]] = {}
+    for p, r, d in outcomes:
+        sums.setdefault((type(r), r, type(d), d), []).append(p)
+    return [(outcome_sum(ps), key[1], key[3]) for key, ps in sums.items()]
 
 
 def check_table(
