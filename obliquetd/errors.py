@@ -19,6 +19,7 @@ __all__ = [
     "DiscountError",
     "EpisodesEndError",
     "FeatureError",
+    "FormatWarning",
     "InputError",
     "KindError",
     "LabelError",
@@ -236,3 +237,7 @@ class SignUndecidedError(MathematicalError):
 
 class PrecisionWarning(UserWarning):
     """A floating-point solve kept few correct digits; the message says how many."""
+
+
+class FormatWarning(UserWarning):
+    """A file was written in a format that does not keep all of the problem; names what it leaves."""

@@ -7,25 +7,37 @@ transition, and no two outcomes of one choice that lead to the same state with d
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from obliquetd.algebra import number_text, parse_number, public_number
-from obliquetd.errors import InputError, ModelFileError, NumberError
+from obliquetd.algebra import number_text, parse_number
+from obliquetd.errors import InputError, LabelError, ModelFileError, NumberError
 from obliquetd.formats.disk import read_text
+from obliquetd.formats.format import Reading
+from obliquetd.formats.strict_json import parse_json
 from obliquetd.mdp import MDP
 from obliquetd.mdp.imports import check_json_labels, label_from_json
+from obliquetd.mdp.table import outcome_sum
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
     "DEADLOCK",
+    "FLOATS",
+    "UNNAMED",
     "Choice",
     "ExplicitModel",
+    "add_reward",
     "integers_in",
+    "is_decimal",
     "label_text",
+    "labels_in",
     "number_in",
     "policy_chain",
     "read_lines",
@@ -33,6 +45,13 @@ __all__ = [
 ]
 
 DEADLOCK = "deadlock"
+UNNAMED = "__NOLABEL__"
+"""What Storm writes for a choice without a name."""
+FLOATS = "obliquetd numbers: float"
+"""A comment in files of floats, whose decimals would be read as exact numbers else."""
+ACTIONS = "obliquetd actions: "
+"""A comment with the order of the actions, where it is not that of their appearance."""
+DECIMAL = re.compile(r"[+-]?(?=.*[.eE])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass
@@ -45,10 +64,16 @@ class Choice:
 
 @dataclass
 class ExplicitModel:
-    """States with their choices; ``names`` are the labels of the states."""
+    """States with their choices; ``names`` are the labels of the states.
+
+    ``decimals`` says that probabilities were written as decimals, which may be rounded; ``actions``
+    is an order of the actions, where there is one.
+    """
 
     choices: list[list[Choice]]
     names: list[Any]
+    decimals: bool = False
+    actions: list[Any] = field(default_factory=list)
 
     @classmethod
     def of(cls, mdp: MDP) -> ExplicitModel:
@@ -57,9 +82,11 @@ class ExplicitModel:
         Raises
         ------
         InputError
-            Where a transition has a discount of its own, or two outcomes differ in reward alone.
+            Where a transition has a discount of its own, two outcomes differ in reward alone, or
+            a label would not come back as it is.
         """
-        check_json_labels((*mdp.states, *mdp.actions))
+        _check_labels(mdp.states, "states")
+        _check_labels(mdp.actions, "actions")
         found: list[dict[Any, Choice]] = [{} for _ in mdp.states]
         for s, a, t, p, r, d in mdp.transitions:
             if d != 1:
@@ -74,9 +101,35 @@ class ExplicitModel:
                     "different rewards; explicit-state files hold one. Save as .json or .npz"
                 )
             choice.outcomes[mdp.index[t]] = (p, r)
-        return cls([list(row.values()) for row in found], list(mdp.states))
+        choices = [list(row.values()) for row in found]
+        return cls(choices, list(mdp.states), actions=list(mdp.actions))
 
-    def mdp(self) -> MDP:
+    @property
+    def appearing(self) -> list[Any]:
+        """The actions in the order in which the choices name them."""
+        return list(dict.fromkeys(choice.action for row in self.choices for choice in row))
+
+    def notes(self, mdp: MDP) -> list[str]:
+        """What comments have to say so that the same MDP is read back."""
+        found = [FLOATS] if "float" in mdp.kind else []
+        if self.appearing != self.actions:
+            found.append(ACTIONS + json.dumps([label_text(a) for a in self.actions]))
+        return found
+
+    def take_notes(self, path: Path, notes: Iterable[str]) -> None:
+        """Read the comments that :meth:`notes` wrote.
+
+        Raises
+        ------
+        ModelFileError
+        """
+        for note in notes:
+            if note.startswith(ACTIONS):
+                self.actions = labels_in(
+                    note.removeprefix(ACTIONS), f"{path}: the order of actions"
+                )
+
+    def mdp(self, reading: Reading) -> MDP:
         """The MDP; a deadlock's rewardless self-loop is taken out before."""
         rows = [
             (self.names[s], choice.action, self.names[t], p, r)
@@ -84,8 +137,58 @@ class ExplicitModel:
             for choice in row
             for t, (p, r) in choice.outcomes.items()
         ]
-        actions = dict.fromkeys(choice.action for row in self.choices for choice in row)
-        return MDP.from_transitions(rows, states=self.names, actions=list(actions))
+        # Tools that write decimals write rounded floats: where a row of them misses one by
+        # rounding, they are read as the floats that they were.
+        reading = replace(reading, floats=reading.floats or self.decimals)
+        return reading.mdp(rows, states=self.names, actions=self.actions or self.appearing)
+
+    def tell_actions_apart(self) -> None:
+        """Where choices of one state have the same name, name them (name, 0), (name, 1), ...
+
+        Other tools let a name stand at several choices; here an action is one choice.
+        """
+        for row in self.choices:
+            named = Counter(choice.action for choice in row)
+            taken = set(named)
+            for action in [a for a, k in named.items() if k > 1]:
+                fresh = ((action, k) for k in itertools.count())
+                for choice in [c for c in row if c.action == action]:
+                    choice.action = next(name for name in fresh if name not in taken)
+
+    def rename_states(self, path: Path, names: Iterable[Any]) -> None:
+        """Give the states their labels.
+
+        Raises
+        ------
+        ModelFileError
+            Where there is not one label for each state.
+        """
+        listed = list(names)
+        distinct = len(set(listed))
+        if not len(listed) == distinct == len(self.choices):
+            raise ModelFileError(
+                f"{path} has {distinct} different labels for {len(self.choices)} states"
+            )
+        self.names = listed
+
+    def check_symbols(self, declared: Iterable[str], way_out: str) -> None:
+        """Words that no declaration names are no parameters, but what was meant as something else.
+
+        Raises
+        ------
+        ModelFileError
+        """
+        known = set(declared)
+        for s, row in enumerate(self.choices):
+            for choice in row:
+                for outcome in choice.outcomes.values():
+                    for number in outcome:
+                        symbols = getattr(number, "free_symbols", ())
+                        for name in sorted(str(x) for x in symbols if str(x) not in known):
+                            raise ModelFileError(
+                                f"{way_out.format(name=name)} (state {s}, choice {choice.action!r}: "
+                                f"{number})"
+                            )
 
     @property
     def deadlocks(self) -> list[int]:
@@ -137,32 +240,87 @@ def policy_chain(problem: PolicyEvaluation, which: str = "target") -> MDP:
 def label_text(label: Any) -> str:
     """A label as one word: text as it is, unless it would be read back as something else."""
     if isinstance(label, str) and label and label.isprintable() and not label.startswith("@"):
-        plain = not any(c.isspace() or c in "[]():\"'#/\\," for c in label)
-        if plain and text_label(label) == label:
+        plain = not any(c.isspace() or c in "[](){}:\"'#/\\,$" for c in label)
+        if plain and label != UNNAMED and text_label(label) == label:
             return label
     return json.dumps(label, separators=(",", ":")).replace(" ", "\\u0020")
 
 
+@functools.lru_cache(maxsize=4096)
 def text_label(text: str) -> Any:
-    """The label that :func:`label_text` wrote; other text stands for itself."""
+    """The label that :func:`label_text` wrote; other text stands for itself, such as 01 or -0."""
     try:
         value = label_from_json(json.loads(text))
+        written = json.dumps(value, separators=(",", ":")).replace(" ", "\\u0020")
     except (ValueError, RecursionError):
         return text
-    return text if isinstance(value, dict | bool) or value is None else value
+    if isinstance(value, bool) or value is None:
+        return text
+    return value if written == text else text
 
 
-def number_in(text: str, where: str) -> Any:
-    """A number of a file; the error gives the place.
+def labels_in(text: str, where: str) -> list[Any]:
+    """The labels of a JSON list of words that :func:`label_text` wrote.
 
     Raises
     ------
     ModelFileError
     """
+    words = parse_json(text, where)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ModelFileError(f"{where} is {text[:60]!r}; expected a list of text")
+    return [text_label(word) for word in words]
+
+
+def _check_labels(labels: Sequence[Any], noun: str) -> None:
+    """LabelError where a label, or its difference from another, would not be read back."""
+    check_json_labels(labels)
+    by_text: dict[str, Any] = {}
+    for label in labels:
+        back = text_label(label_text(label))
+        if back != label or type(back) is not type(label):
+            raise LabelError(
+                f"among the {noun}, {label!r} would be read back as {back!r} from an explicit-state "
+                "file; use text or integers, or save as .json"
+            )
+        other = by_text.setdefault(str(label), label)
+        if other != label:
+            raise LabelError(
+                f"the {noun} {other!r} and {label!r} have the same text, so explicit-state files do "
+                "not tell them apart; rename one, or save as .json"
+            )
+
+
+@functools.lru_cache(maxsize=4096)
+def _number(text: str, floats: bool) -> Any:
+    if floats and is_decimal(text):
+        return parse_number(float(text))
+    return parse_number(text)
+
+
+def is_decimal(text: str) -> bool:
+    """Whether a number is written with a point or an exponent, as floats are."""
+    return DECIMAL.fullmatch(text) is not None
+
+
+def number_in(text: str, where: str, floats: bool = False) -> Any:
+    """A parsed number of a file; decimals are exact, unless they are said to be floats.
+
+    Raises
+    ------
+    ModelFileError
+        Gives the place.
+    """
     try:
-        return public_number(parse_number(text, where))
+        return _number(text, floats)
     except NumberError as error:
-        raise ModelFileError(str(error)) from None
+        raise ModelFileError(f"{where}: {str(error).removeprefix('a number: ')}") from None
+
+
+def add_reward(outcomes: dict[int, tuple[Any, Any]], t: int, reward: Any) -> None:
+    """Add to what the move to t pays."""
+    p, before = outcomes[t]
+    outcomes[t] = (p, outcome_sum([before, reward]))
 
 
 def read_lines(path: Path) -> list[tuple[int, str]]:
@@ -192,7 +350,7 @@ def integers_in(
     """
     out = []
     for k, word in enumerate(words):
-        if not (word.isascii() and word.isdigit()) or len(word) > 12:
+        if len(word) > 12 or not word.isdigit() or not word.isascii():
             raise ModelFileError(f"{where}: {word!r} is no index; expected a nonnegative integer")
         value = int(word)
         if below and k in below and value >= below[k]:

@@ -2,64 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
 from pathlib import Path
 from typing import Any
 
-from obliquetd.errors import InputError, ModelFileError
-from obliquetd.formats import model
-from obliquetd.formats.arrays import read_npz, write_npz
-from obliquetd.formats.drn import read_drn, write_drn
-from obliquetd.formats.graphml import read_graphml, write_graphml
-from obliquetd.formats.log import read_log
-from obliquetd.formats.prism import read_prism, write_prism
-from obliquetd.mdp import MDP, Policy
+from obliquetd.algebra import number_text
+from obliquetd.errors import FormatWarning, InputError, ModelFileError
+from obliquetd.formats import arrays, drn, graphml, log, model, prism
+from obliquetd.formats.format import Format, known_fields
+from obliquetd.formats.model import evaluation, model_to_dict
+from obliquetd.mdp import Policy
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["READERS", "WRITERS", "load_model", "save_model"]
+__all__ = ["FORMATS", "endings", "format_of", "load_model", "save_model"]
 
-
-def _bare(read: Callable[[Path], MDP]) -> Callable[..., PolicyEvaluation]:
-    """A reader of files that hold no policy: the uniform one, unless the caller gives another."""
-
-    def load(path: Path, **fields: Any) -> PolicyEvaluation:
-        mdp = read(path)
-        return PolicyEvaluation(mdp, **{"target": Policy.uniform(mdp), **fields})
-
-    return load
-
-
-READERS: dict[str, Callable[..., PolicyEvaluation]] = {
-    ".json": model.load_model,
-    ".npz": read_npz,
-    ".graphml": read_graphml,
-    ".tra": _bare(read_prism),
-    ".drn": _bare(read_drn),
-    ".csv": lambda path, **fields: read_log(path).problem(**fields),
+FORMATS: dict[str, Format] = {
+    module.FORMAT.ending: module.FORMAT for module in (model, arrays, graphml, prism, drn, log)
 }
-WRITERS: dict[str, Callable[[PolicyEvaluation, Path], Any]] = {
-    ".json": model.save_model,
-    ".npz": write_npz,
-    ".graphml": write_graphml,
-    ".tra": lambda problem, path: write_prism(problem.mdp, path),
-    ".drn": lambda problem, path: write_drn(problem.mdp, path),
-}
+"""Every format by its ending."""
+
+
+def endings(*, written: bool = False) -> str:
+    """The endings of all formats, or of those that are written, for people."""
+    found = [f.ending for f in FORMATS.values() if f.write is not None or not written]
+    return f"{', '.join(found[:-1])} or {found[-1]}"
+
+
+def format_of(path: str | Path) -> Format:
+    """The format of a file, by its ending.
+
+    Raises
+    ------
+    ModelFileError
+    """
+    ending = Path(path).suffix
+    if ending.lower() not in FORMATS:
+        raise ModelFileError(f"{path} has the ending {ending or 'none'!r}; expected {endings()}")
+    return FORMATS[ending.lower()]
 
 
 def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
     """Read a model file, by its ending.
 
-    ``.json`` (:mod:`obliquetd.formats.model`), ``.npz`` (:mod:`~obliquetd.formats.arrays`),
-    ``.graphml`` (:mod:`~obliquetd.formats.graphml`), ``.tra`` with its companions
-    (:mod:`~obliquetd.formats.prism`), ``.drn`` (:mod:`~obliquetd.formats.drn`), or ``.csv``, a log of
-    transitions (:mod:`~obliquetd.formats.log`). The last three hold no policy: the target is uniform, for a log
-    the behaviour, unless given.
+    Where a file holds no policy, the target is uniform, and for a log the behaviour.
 
     Parameters
     ----------
     path : str or Path
     **overrides
-        Fields that replace those of the file, such as ``arithmetic="float"``.
+        Fields that replace those of the file, the same for every format: what
+        :class:`PolicyEvaluation` takes, such as ``discount="9/10"`` or ``arithmetic="float"``, and
+
+        * ``normalize=True``: divide each row of probabilities by its sum;
+        * ``tolerance=1e-6``: how far the sum of a row of decimals may be from one;
+        * ``terminal=["end"]``: states whose rewardless self-loops are to be taken out;
+        * ``reward="steps"``: the reward structure that is meant, where a file has several.
 
     Raises
     ------
@@ -68,28 +65,65 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
     ObliqueTDError
         Where the model in it is not right; as for :class:`PolicyEvaluation`.
     """
-    file = Path(path)
-    if file.suffix.lower() not in READERS:
-        raise ModelFileError(
-            f"{file} has the ending {file.suffix or 'none'!r}; expected one of {', '.join(READERS)}"
-        )
-    return READERS[file.suffix.lower()](file, **overrides)
+    found = format_of(path)
+    reading, fields = known_fields(overrides, where=str(path), chooses_reward=found.chooses_reward)
+    return evaluation(found.read(Path(path), reading), fields, reading)
 
 
 def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
     """Write a model file, by its ending; exact numbers are written as text and come back exact.
 
-    ``.json``, ``.npz`` and ``.graphml`` hold a whole problem; ``.tra`` and ``.drn`` hold its MDP.
+    Warns
+    -----
+    FormatWarning
+        Where the problem has what the format does not keep: policies, features, a discount. The
+        file is written all the same.
 
     Raises
     ------
     InputError
-        For another ending, a model that the format cannot hold, or a place that cannot be
-        written.
+        For another ending, a model that could not be read back as the same one, or a place that
+        cannot be written.
     """
-    file = Path(path)
-    if file.suffix.lower() not in WRITERS:
+    found = FORMATS.get(Path(path).suffix.lower())
+    if found is None or found.write is None:
         raise InputError(
-            f"{file} has the ending {file.suffix or 'none'!r}; expected one of {', '.join(WRITERS)}"
+            f"{path} has the ending {Path(path).suffix or 'none'!r}; expected {endings(written=True)}"
         )
-    WRITERS[file.suffix.lower()](problem, file)
+    found.write(problem, Path(path))
+    left = left_behind(problem, found)
+    if left:
+        whole = [f.ending for f in FORMATS.values() if f.write and f.holds >= model.FORMAT.holds]
+        warnings.warn(
+            f"{path} holds the MDP alone, without {', '.join(left)}: give them again when you load "
+            f"it, or save the whole problem as {', '.join(whole)}",
+            FormatWarning,
+            stacklevel=2,
+        )
+
+
+def left_behind(problem: PolicyEvaluation, where: Format) -> list[str]:
+    """What a problem has and a file of that format does not keep, for people."""
+    data = model_to_dict(problem)
+    had = {
+        "target": ("the target policy", problem.target != Policy.uniform(problem.mdp)),
+        "behavior": ("the behaviour policy", not problem.on_policy),
+        "features": ("the features", "features" in data),
+        "discount": (f"the discount {number_text(problem.discount)}", problem.discount != 1),
+        "xi": ("the weights xi", "xi" in data),
+        "start": ("the start distribution", "start" in data),
+    }
+    return [words for name, (words, there) in had.items() if there and name not in where.holds]
+
+
+def _summaries() -> str:
+    return "\n".join(
+        f"    * ``{f.ending}``: {f.summary}"
+        + ("" if f.write else " (read only)")
+        + (", a whole problem" if f.holds >= model.FORMAT.holds else "")
+        for f in FORMATS.values()
+    )
+
+
+for _function in (load_model, save_model):
+    _function.__doc__ = (_function.__doc__ or "").replace("\n\n", f"\n\n{_summaries()}\n\n", 1)

@@ -7,38 +7,37 @@ graph's attribute ``model``.
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
 from obliquetd.errors import ModelFileError
-from obliquetd.formats.disk import fresh_file
+from obliquetd.formats.disk import fresh_file, read_bytes
 from obliquetd.formats.explicit import label_text, text_label
-from obliquetd.formats.model import model_from_dict, model_to_dict
+from obliquetd.formats.format import WHOLE, Contents, Format, Reading
+from obliquetd.formats.model import contents_from_dict, model_to_dict
+from obliquetd.formats.strict_json import parse_json
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["read_graphml", "write_graphml"]
+__all__ = ["FORMAT", "read_graphml", "write_graphml"]
 
 
-def read_graphml(path: str | Path, **overrides: Any) -> PolicyEvaluation:
-    """The problem in a GraphML file; ``overrides`` as for :func:`obliquetd.load_model`.
+def read_graphml(path: str | Path, reading: Reading) -> Contents:
+    """What a GraphML file holds.
 
     Raises
     ------
     ModelFileError
         Where the file is no GraphML, or an edge lacks an attribute.
     """
-    file = Path(path)
+    file, content = Path(path), read_bytes(path)
     try:
-        graph = nx.read_graphml(file, force_multigraph=True)
-    except OSError as error:
-        raise ModelFileError(f"cannot read {file}: {error.strerror or error}") from None
-    except (ParseError, nx.NetworkXError, KeyError, ValueError, TypeError, AttributeError,
-            RecursionError) as error:  # fmt: skip
-        raise ModelFileError(f"{file} is no GraphML: {str(error)[:200]}") from None
+        graph = nx.read_graphml(io.BytesIO(content), force_multigraph=True)
+    except Exception as error:  # networkx and expat raise a dozen kinds for broken files
+        raise ModelFileError(f"{file} is no GraphML: {str(error)[:200]!r}") from None
     if not graph.is_directed():
         raise ModelFileError(f"{file} is an undirected graph; expected edgedefault='directed'")
     names = {node: _name(node, data) for node, data in graph.nodes(data=True)}
@@ -48,24 +47,23 @@ def read_graphml(path: str | Path, **overrides: Any) -> PolicyEvaluation:
             if needed not in data:
                 raise ModelFileError(f"{file}: the edge {s!r} -> {t!r} has no attribute {needed!r}")
         numbers = [data["probability"], data["reward"], data.get("discount", 1)]
-        action = text_label(str(data.get("action", key)))
+        action = _json(text_label(str(data.get("action", key))))
         rows.append([names[s], action, names[t], *numbers])
     model: dict[str, Any] = {"states": list(names.values())}
     if "model" in graph.graph:
-        try:
-            model = dict(json.loads(graph.graph["model"]))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise ModelFileError(f"{file}: its attribute 'model' is broken ({error})") from None
-    return model_from_dict({**model, "transitions": [_json(row) for row in rows]}, **overrides)
+        model = parse_json(str(graph.graph["model"]), f"{file}: its attribute 'model'")
+        if not isinstance(model, dict):
+            raise ModelFileError(f"{file}: its attribute 'model' is no JSON object")
+    return contents_from_dict({**model, "transitions": rows}, reading)
 
 
 def _name(node: Any, data: dict[str, Any]) -> Any:
-    return text_label(str(data.get("state", node)))
+    return _json(text_label(str(data.get("state", node))))
 
 
-def _json(row: list[Any]) -> list[Any]:
-    """Tuples among the labels as lists, the way JSON has them."""
-    return [list(x) if isinstance(x, tuple) else x for x in row]
+def _json(label: Any) -> Any:
+    """A label the way JSON has it: tuples as lists."""
+    return [_json(x) for x in label] if isinstance(label, tuple) else label
 
 
 def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
@@ -80,13 +78,22 @@ def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
     index = {json.dumps(s): f"s{i}" for i, s in enumerate(data["states"])}
     for s, node in zip(data["states"], index.values(), strict=True):
-        graph.add_node(node, state=label_text(s), label=str(s))
+        graph.add_node(node, state=label_text(s), label=label_text(s))
     for s, a, t, p, r, d in data.pop("transitions"):
         graph.add_edge(
             index[json.dumps(s)], index[json.dumps(t)], action=label_text(a), probability=p,
-            reward=r, discount=d, label=f"{a}: {p}",
+            reward=r, discount=d, label=f"{label_text(a)}: {p}",
         )  # fmt: skip
     graph.graph["model"] = json.dumps(data)
     with fresh_file(path) as file:
         nx.write_graphml(graph, file)
     return [Path(path)]
+
+
+FORMAT = Format(
+    ".graphml",
+    "a graph of outcomes, for graph editors",
+    read=read_graphml,
+    write=write_graphml,
+    holds=WHOLE,
+)

@@ -7,7 +7,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from obliquetd.errors import InputError
-from obliquetd.mdp import MDP, Policy
+from obliquetd.formats.format import Contents, known_fields
+from obliquetd.formats.model import evaluation
+from obliquetd.mdp import MDP
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["load_gym"]
@@ -22,7 +24,7 @@ def load_gym(name: str, **fields: Any) -> PolicyEvaluation:
         As ``gymnasium.make`` takes it; options follow a question mark, as in
         ``FrozenLake-v1?map_name=8x8&is_slippery=false``.
     **fields
-        ``discount`` (default 1), ``arithmetic``.
+        As for :func:`obliquetd.load_model`.
 
     Raises
     ------
@@ -35,15 +37,20 @@ def load_gym(name: str, **fields: Any) -> PolicyEvaluation:
         raise InputError(
             "gym: models need gymnasium; install it with pip install 'obliquetd[gym]'"
         ) from None
+    reading, chosen = known_fields(fields, where=f"gym:{name}", chooses_reward=False)
     plain, _, query = name.partition("?")
     options = {k: _value(v) for k, v in parse_qsl(query, keep_blank_values=True)}
     try:
         env = gymnasium.make(plain, **options)
     except Exception as error:  # gymnasium raises many kinds, also from the environment itself
         raise InputError(f"gymnasium makes no {name!r}: {error}") from None
-    mdp = MDP.from_gymnasium(env)
-    env.close()
-    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), **fields)
+    try:
+        mdp = MDP.from_gymnasium(env, **reading.checks)
+    finally:
+        env.close()
+    if reading.terminal:
+        mdp = reading.mdp(mdp.transitions, states=mdp.states, actions=mdp.actions)
+    return evaluation(Contents(mdp), chosen, reading)
 
 
 def _value(text: str) -> Any:

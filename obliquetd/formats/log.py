@@ -1,13 +1,18 @@
 """Logged transitions as CSV: a model estimated from counts, exactly.
 
 The first line names the columns: ``state``, ``action``, ``next_state``, ``reward``, and where they
-are known ``done`` (the episode ended here), ``first`` (an episode begins), ``target`` and ``behavior``
-(probabilities of the action taken). Labels are integers where all of them are, else text.
+are known ``done`` (the episode ended here, in a state worth nothing more), ``truncated`` (a limit of
+time cut it here: the next line begins anew, but ``next_state`` keeps its value), ``first`` (an episode
+begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels are integers where all of them are written as Python
+writes integers, else text as it stands: 01 and 1 are two states. Blanks after commas belong to a
+label unless the first line has them too. Rewards and probabilities are numbers, never formulas.
 """
 
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,16 +20,23 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from obliquetd.errors import InputError, ModelFileError
-from obliquetd.formats.explicit import number_in, read_lines
+from obliquetd.algebra import public_number
+from obliquetd.errors import InputError, ModelFileError, ProbabilityError
+from obliquetd.formats.disk import read_text
+from obliquetd.formats.explicit import number_in
+from obliquetd.formats.format import Contents, Format, Reading
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["Log", "LoggedStep", "read_log"]
+__all__ = ["FORMAT", "Log", "LoggedStep", "read_log"]
 
 NEEDED = ("state", "action", "next_state", "reward")
-OPTIONAL = ("done", "first", "target", "behavior")
-TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}
+OPTIONAL = ("done", "truncated", "first", "target", "behavior")
+FLAGS, CHANCES = OPTIONAL[:3], OPTIONAL[3:]
+TRUE = ("1", "1.0", "true", "t", "yes", "y")
+FALSE = ("0", "0.0", "false", "f", "no", "n", "")
+NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
+INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
 
 class LoggedStep(NamedTuple):
@@ -90,8 +102,8 @@ class Log:
         for step in self.steps:
             if not step.done and step.next_state not in left:
                 raise InputError(
-                    f"line {step.line} enters state {step.next_state!r}, which no line leaves; mark "
-                    "that line as done, or log what follows"
+                    f"line {step.line} enters state {step.next_state!r}, which no line leaves; if the "
+                    "episode ended there, mark that line as done, else log what follows"
                 )
             to = None if step.done else step.next_state
             moves[step.state, step.action, to, step.reward, step.done] += 1
@@ -105,11 +117,67 @@ class Log:
         order = dict.fromkeys(step.state for step in self.steps)
         return MDP.from_transitions(rows, states=list(order))
 
-    def problem(self, target: Policy | None = None, **fields: Any) -> PolicyEvaluation:
-        """The estimated problem; the target is the behaviour unless given."""
-        behavior = self.behavior()
-        own = {"target": behavior} if target is None else {"target": target, "behavior": behavior}
-        return PolicyEvaluation(self.model(), **{**own, **fields})
+    def logged_policy(self, column: str, **checks: Any) -> Policy | None:
+        """The policy in the column ``target`` or ``behavior``; None where nothing is logged.
+
+        Parameters
+        ----------
+        column : {"target", "behavior"}
+        **checks
+            ``normalize`` and ``tolerance``, as for :class:`Policy`.
+
+        Raises
+        ------
+        InputError
+            Where a line has no entry and others do, or two lines disagree.
+        ProbabilityError
+            Where the actions logged in a state do not sum to one.
+        """
+        steps = {step: getattr(step, column) for step in self.steps}
+        if all(p is None for p in steps.values()):
+            return None
+        rows: dict[Any, dict[Any, Any]] = {}
+        lines: dict[Any, int] = {}
+        for step, p in steps.items():
+            if p is None:
+                raise InputError(
+                    f"line {step.line} has no {column} probability, and other lines have; give all or "
+                    f"none, or pass {column}="
+                )
+            known = rows.setdefault(step.state, {}).setdefault(step.action, p)
+            if known != p:
+                raise InputError(
+                    f"line {step.line} gives action {step.action!r} in state {step.state!r} the {column} "
+                    f"probability {p}, and line {lines[step.state, step.action]} gives it {known}; a "
+                    f"policy has one. Pass {column}="
+                )
+            lines.setdefault((step.state, step.action), step.line)
+        try:
+            return Policy(rows, **checks)
+        except ProbabilityError as error:
+            raise ProbabilityError(
+                f"column {column!r}, {error}. Where an action was never logged, pass {column}=",
+                state=error.state, action=error.action, total=error.total,
+            ) from None  # fmt: skip
+
+    def policies(self, fields: Mapping[str, Any], **checks: Any) -> dict[str, Any]:
+        """Target and behaviour: as given in ``fields``, else as logged, else as counted.
+
+        The behaviour that nobody knows is that of relative frequencies, the target that nobody
+        knows is the behaviour.
+        """
+        mu = fields.get("behavior")
+        if mu is None:
+            mu = self.logged_policy("behavior", **checks) or self.behavior()
+        pi = fields.get("target")
+        if pi is None:
+            pi = self.logged_policy("target", **checks) or mu
+        return {"target": pi, "behavior": None if pi is mu else mu}
+
+    def problem(self, target: Any = None, **fields: Any) -> PolicyEvaluation:
+        """The estimated problem; what is not among ``fields`` comes from :meth:`policies`."""
+        fields["target"] = target
+        return PolicyEvaluation(self.model(), **{**fields, **self.policies(fields)})
 
 
 def read_log(path: str | Path) -> Log:
@@ -130,14 +198,10 @@ def read_log(path: str | Path) -> Log:
     ((0, 'a', 0, 1/2, 2, 1), 2)
     """
     file = Path(path)
-    lines = read_lines(file)
-    try:
-        table = list(csv.reader((line for _, line in lines), strict=True))
-    except csv.Error as error:
-        raise ModelFileError(f"{file} is no CSV: {error}") from None
-    if len(table) != len(lines):
-        raise ModelFileError(f"{file}: a quoted field runs over the end of its line")
-    heading = [name.strip() for name in table[0]]
+    table = _table(file)
+    heading = table[0][1]
+    spaced = len(heading) > 1 and all(name.startswith(" ") for name in heading[1:])
+    heading = [name.strip() for name in heading]
     missing = [name for name in NEEDED if name not in heading]
     unknown = [name for name in heading if name not in NEEDED + OPTIONAL]
     if missing or unknown or len(set(heading)) < len(heading):
@@ -150,52 +214,102 @@ def read_log(path: str | Path) -> Log:
     if len(table) == 1:
         raise ModelFileError(f"{file} holds no transition")
     records = []
-    for (number, line), fields in zip(lines[1:], table[1:], strict=True):
+    for number, fields in table[1:]:
         if len(fields) != len(heading):
             raise ModelFileError(
-                f"{file}:{number} is {line[:60]!r}; expected {len(heading)} fields"
+                f"{file}:{number} is {','.join(fields)[:60]!r}; expected {len(heading)} fields"
             )
-        row = {k: v.strip() for k, v in zip(heading, fields, strict=True)}
+        row = {k: v.strip() if spaced else v for k, v in zip(heading, fields, strict=True)}
         records.append((number, row))
-    return Log(tuple(_steps(file, records, heading)))
+    return Log(tuple(_steps(file, records)))
 
 
-def _steps(
-    file: Path, records: list[tuple[int, dict[str, str]]], heading: list[str]
-) -> list[LoggedStep]:
+def _table(file: Path) -> list[tuple[int, list[str]]]:
+    """The lines that are not blank, in fields, with their numbers."""
+    found, before = [], 0
+    reader = csv.reader(io.StringIO(read_text(file), newline=""), strict=True)
+    try:
+        for fields in reader:
+            if any(field.strip() for field in fields):
+                if reader.line_num != before + 1:
+                    raise ModelFileError(
+                        f"{file}:{before + 1}: a quoted field runs over the end of its line"
+                    )
+                found.append((reader.line_num, fields))
+            before = reader.line_num
+    except csv.Error as error:
+        raise ModelFileError(f"{file} is no CSV: {error}") from None
+    if not found:
+        raise ModelFileError(f"{file} is empty")
+    return found
+
+
+def _steps(file: Path, records: list[tuple[int, dict[str, str]]]) -> list[LoggedStep]:
     states = _labels([row[k] for _, row in records for k in ("state", "next_state")])
     actions = _labels([row["action"] for _, row in records])
     out: list[LoggedStep] = []
+    cut = True
     for number, row in records:
         where = f"{file}:{number}"
-        flags = {}
-        for name in ("done", "first"):
-            text = row.get(name, "").lower()
-            if text not in TRUTH:
-                raise ModelFileError(f"{where}: {name} is {text!r}; expected 0 or 1")
-            flags[name] = TRUTH[text]
-        chances = {
-            name: number_in(row[name], f"{where}: {name}") if row.get(name) else None
-            for name in ("target", "behavior")
-        }
-        begins = not out or out[-1].done or flags["first"]
+        done, truncated, first = (_truth(row.get(name, ""), f"{where}: {name}") for name in FLAGS)
+        target, behavior = (_chance(row.get(name, ""), f"{where}: {name}") for name in CHANCES)
+        begins = cut or first
+        cut = done or truncated
         out.append(
             LoggedStep(
                 states[row["state"]], actions[row["action"]], states[row["next_state"]],
-                number_in(row["reward"], f"{where}: reward"), flags["done"], begins,
-                chances["target"], chances["behavior"], number,
+                _number(row["reward"], f"{where}: reward"), done, begins, target, behavior, number,
             )
         )  # fmt: skip
-        if "first" not in heading and not begins and out[-2].next_state != out[-1].state:
+        if not begins and out[-2].next_state != out[-1].state:
             raise ModelFileError(
                 f"{where} starts in {out[-1].state!r}, but the line before ended in "
-                f"{out[-2].next_state!r}; mark ends with done, or beginnings with a column 'first'"
+                f"{out[-2].next_state!r}; mark ends with done, limits of time with truncated, or "
+                "beginnings with first"
             )
     return out
 
 
+def _truth(text: str, where: str) -> bool:
+    word = text.strip().lower()
+    if word not in TRUE + FALSE:
+        raise ModelFileError(f"{where} is {text!r}; expected 0 or 1")
+    return word in TRUE
+
+
+def _chance(text: str, where: str) -> Any:
+    """A probability, or None where nothing is logged."""
+    if not text.strip():
+        return None
+    p = _number(text, where)
+    if not 0 <= p <= 1:
+        raise ModelFileError(f"{where} is {text.strip()!r}; expected a number between 0 and 1")
+    return p
+
+
+def _number(text: str, where: str) -> Any:
+    """A number as a log holds it; NA, null and True are missing or wrong, not parameters."""
+    if not NUMBER.fullmatch(text.strip()):
+        raise ModelFileError(
+            f"{where} is {text[:60]!r}; expected a number such as 0.5, 1e-3 or 1/3. A log holds no "
+            "formulas; leave out lines whose values are missing"
+        )
+    return public_number(number_in(text.strip(), where))
+
+
 def _labels(words: list[str]) -> Mapping[str, Any]:
     distinct = dict.fromkeys(words)
-    if all(w.lstrip("-").isdigit() and w.isascii() and len(w) < 19 for w in distinct):
+    if all(INTEGER.fullmatch(w) for w in distinct):
         return {w: int(w) for w in distinct}
     return {w: w for w in distinct}
+
+
+def _contents(path: Path, reading: Reading) -> Contents:
+    log = read_log(path)
+    mdp = log.model()
+    if reading.terminal:
+        mdp = reading.mdp(mdp.transitions, states=mdp.states, actions=mdp.actions)
+    return Contents(mdp, policies=lambda fields: log.policies(fields, **reading.checks))
+
+
+FORMAT = Format(".csv", "a log of transitions, from which an MDP is estimated", read=_contents)

@@ -29,20 +29,32 @@ text of the label as the key.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from obliquetd.algebra import parse_number, public_number, serial_number
 from obliquetd.errors import ModelFileError, NumberError
-from obliquetd.formats.disk import fresh_file, read_text
-from obliquetd.inputs import OCCUPANCY
+from obliquetd.formats.format import (
+    ALIASES,
+    EVALUATION,
+    WHOLE,
+    Contents,
+    Format,
+    Reading,
+    known_fields,
+    unknown_name,
+)
+from obliquetd.formats.strict_json import read_json, write_json
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
-    "load_model",
+    "FORMAT",
+    "contents_from_dict",
+    "evaluation",
     "model_from_dict",
     "model_to_dict",
     "read_json",
@@ -50,119 +62,83 @@ __all__ = [
     "write_json",
 ]
 
-FIELDS = frozenset(
-    [
-        "transitions",
-        "states",
-        "actions",
-        "terminal",
-        "discount",
-        "gamma",
-        "target",
-        "policy",
-        "behavior",
-        "features",
-        "xi",
-        "start",
-        "arithmetic",
-        "title",
-    ]
-)
+TABLE = ("transitions", "states", "actions", "terminal")
+OTHER_NAMES = {name: alias for name, alias in ALIASES.items() if name != "Phi"}
+FIELDS = frozenset([*TABLE, *EVALUATION, *OTHER_NAMES, "title"])
 ROW = ("state", "action", "next_state", "probability", "reward", "discount")
-
-
-def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : str or Path
-    **overrides
-        Fields that replace those of the file, such as ``arithmetic="float"``.
-
-    Raises
-    ------
-    ModelFileError
-        Where the file is missing, empty, no JSON, or not of the form above.
-    ObliqueTDError
-        Where the model in it is not right; as for :class:`PolicyEvaluation`.
-    """
-    return model_from_dict(read_json(path), **overrides)
-
-
-def read_json(path: str | Path) -> Any:
-    """A file of strict JSON: no duplicate keys, no NaN, no 50 MB.
-
-    Raises
-    ------
-    ModelFileError
-    """
-    file, text = Path(path), read_text(path)
-    if not text.strip():
-        raise ModelFileError(f"{file} is empty; expected a JSON object")
-    try:
-        return json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise ModelFileError(
-            f"{file} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
-    except RecursionError:
-        raise ModelFileError(f"{file} is nested too deeply") from None
-    except ValueError as error:
-        raise ModelFileError(f"{file}: {error}") from None
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(k for k, _ in pairs if k in seen or seen.add(k))  # type: ignore[func-returns-value]
-        raise ModelFileError(f"the key {twice!r} occurs twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ModelFileError(f"{name} is not a number of strict JSON; expected a finite number")
 
 
 def model_from_dict(data: Any, **overrides: Any) -> PolicyEvaluation:
     """The problem that a parsed model describes.
 
+    Parameters
+    ----------
+    data : mapping
+        Of the form in the module's preface.
+    **overrides
+        As for :func:`obliquetd.load_model`.
+
     Raises
     ------
     ModelFileError
-        Where the data is not of the form in the module's preface; gives the field.
+        Where the data is not of that form; gives the field.
+    """
+    reading, fields = known_fields(overrides, where="model_from_dict", chooses_reward=False)
+    return evaluation(contents_from_dict(data, reading), fields, reading)
+
+
+def contents_from_dict(data: Any, reading: Reading) -> Contents:
+    """The MDP of a parsed model, and its other fields as they stand there.
+
+    Raises
+    ------
+    ModelFileError
     """
     if not isinstance(data, Mapping):
         raise ModelFileError(f"a model is a JSON object; got {type(data).__name__}")
-    unknown = sorted(set(data) - FIELDS)
-    if unknown:
-        raise ModelFileError(f"unknown field {unknown[0]!r}; the fields are {sorted(FIELDS)}")
-    data = {**data, **overrides}
-    for name, alias in (("discount", "gamma"), ("target", "policy")):
+    for name in data:
+        if name not in FIELDS:
+            raise ModelFileError(f"the model: {unknown_name(name, FIELDS)}")
+    fields = {name: value for name, value in data.items() if name in EVALUATION}
+    for alias, name in OTHER_NAMES.items():
         if alias in data:
             if name in data:
                 raise ModelFileError(f"{name!r} and {alias!r} are two names for one field")
-            data[name] = data.pop(alias)
+            fields[name] = data[alias]
     if "transitions" not in data:
         raise ModelFileError("the model has no 'transitions'")
-    mdp = MDP.from_transitions(
-        [_row(row, f"transitions[{i}]") for i, row in enumerate(_list(data, "transitions"))],
+    if fields.get("arithmetic") == "float":
+        reading = replace(reading, floats=True)
+    read = _RowReader()
+    mdp = reading.mdp(
+        [read(row, i) for i, row in enumerate(_list(data, "transitions"))],
         states=_labels(data, "states"),
         actions=_labels(data, "actions"),
         terminal=_labels(data, "terminal") or (),
     )
-    behavior = data.get("behavior")
-    return PolicyEvaluation(
-        mdp,
-        target=_policy(data.get("target", "uniform"), mdp, "target"),
-        behavior=None if behavior is None else _policy(behavior, mdp, "behavior"),
-        features=_by_state(data.get("features"), mdp, "features"),
-        discount=data.get("discount", 1),
-        xi=OCCUPANCY if data.get("xi") == OCCUPANCY else _by_state(data.get("xi"), mdp, "xi"),
-        start=_start(data.get("start"), mdp),
-        arithmetic=data.get("arithmetic"),
-    )
+    return Contents(mdp, fields)
+
+
+def evaluation(
+    contents: Contents, overrides: Mapping[str, Any], reading: Reading
+) -> PolicyEvaluation:
+    """The problem of a file, with the caller's fields in place of those of the file.
+
+    Raises
+    ------
+    ObliqueTDError
+    """
+    mdp, fields = contents.mdp, {**contents.fields, **overrides}
+    fields = {"target": "uniform", **fields, **contents.policies(fields)}
+    for name in ("target", "behavior"):
+        if fields.get(name) is not None or name == "target":
+            fields[name] = _policy(fields[name], mdp, name, reading)
+    for name in ("features", "xi", "start"):
+        if fields.get(name) is not None and not (name == "xi" and isinstance(fields[name], str)):
+            fields[name] = _by_state(fields[name], mdp, name)
+    if isinstance(fields.get("start"), list):
+        fields["start"] = _in_order(fields["start"], mdp, "start")
+    return PolicyEvaluation(mdp, **fields)
 
 
 def _list(data: Mapping[str, Any], name: str) -> list[Any]:
@@ -174,30 +150,50 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
 def _labels(data: Mapping[str, Any], name: str) -> list[Any] | None:
     if data.get(name) is None:
         return None
-    labels = [label_from_json(x) for x in _list(data, name)]
-    for i, label in enumerate(labels):
-        if isinstance(label, dict):
-            raise ModelFileError(f"{name}[{i}] is an object; expected text or a number")
-    return labels
+    return [label_from_json(x, f"{name}[{i}]") for i, x in enumerate(_list(data, name))]
 
 
-def _row(row: Any, where: str) -> tuple[Any, ...]:
-    if isinstance(row, Mapping):
-        unknown = set(row) - set(ROW)
-        missing = set(ROW[:5]) - set(row)
-        if unknown or missing:
-            wrong = f"unknown {min(unknown)!r}" if unknown else f"no {min(missing)!r}"
-            raise ModelFileError(f"{where} has {wrong}; expected the names {ROW}")
-        row = [row[k] for k in ROW if k in row]
-    if not isinstance(row, list) or len(row) not in (5, 6):
-        raise ModelFileError(
-            f"{where} is {_brief(row)}; expected [state, action, next_state, probability, reward] "
-            "or the same with a discount"
+class _RowReader:
+    """Reads rows of a model; a text that stands for a number is read once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, Any] = {}
+
+    def __call__(self, row: Any, place: int) -> tuple[Any, ...]:
+        if isinstance(row, Mapping):
+            row = _named_row(row, place)
+        if not isinstance(row, list) or len(row) not in (5, 6):
+            raise ModelFileError(
+                f"transitions[{place}] is {_brief(row)}; expected [state, action, next_state, "
+                "probability, reward] or the same with a discount"
+            )
+        return (
+            *(
+                x
+                if type(x) is str or type(x) is int
+                else label_from_json(x, f"transitions[{place}]")
+                for x in row[:3]
+            ),
+            *(self._number(x, place, k) for k, x in enumerate(row[3:], 3)),
         )
-    if any(isinstance(x, dict) for x in row) or any(isinstance(x, list) for x in row[3:]):
-        raise ModelFileError(f"{where} is {_brief(row)}; expected labels and numbers")
-    numbers = [_number(x, f"{where}[{k}], the {ROW[k]},") for k, x in enumerate(row[3:], 3)]
-    return (*map(label_from_json, row[:3]), *numbers)
+
+    def _number(self, value: Any, place: int, column: int) -> Any:
+        if type(value) is int or type(value) is float:
+            return value
+        found = self.numbers.get(value) if type(value) is str else None
+        if found is None:
+            found = _number(value, f"transitions[{place}][{column}], the {ROW[column]},")
+            if type(value) is str:
+                self.numbers[value] = found
+        return found
+
+
+def _named_row(row: Mapping[str, Any], place: int) -> list[Any]:
+    unknown, missing = set(row) - set(ROW), set(ROW[:5]) - set(row)
+    if unknown or missing:
+        wrong = f"unknown {min(unknown)!r}" if unknown else f"no {min(missing)!r}"
+        raise ModelFileError(f"transitions[{place}] has {wrong}; expected the names {ROW}")
+    return [row[k] for k in ROW if k in row]
 
 
 def _number(value: Any, where: str) -> Any:
@@ -208,13 +204,15 @@ def _number(value: Any, where: str) -> Any:
         raise ModelFileError(str(error)) from None
 
 
-def _policy(given: Any, mdp: MDP, where: str) -> Policy:
-    if given == "uniform":
+def _policy(given: Any, mdp: MDP, where: str, reading: Reading) -> Policy:
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, str) and given == "uniform":
         return Policy.uniform(mdp)
     rows: dict[Any, dict[Any, Any]] = {}
     if isinstance(given, list):
         for i, entry in enumerate(given):
-            if not isinstance(entry, list) or len(entry) != 3:
+            if not isinstance(entry, list | tuple) or len(entry) != 3:
                 raise ModelFileError(
                     f"{where}[{i}] is {_brief(entry)}; expected [state, action, probability]"
                 )
@@ -231,7 +229,14 @@ def _policy(given: Any, mdp: MDP, where: str) -> Policy:
             }
     else:
         raise ModelFileError(f"{where} is {_brief(given)}; expected an object, a list or 'uniform'")
-    return Policy(rows)
+
+    def build(number: Callable[[Any], Any] | None) -> Policy:
+        read = number or (lambda p: p)
+        return Policy(
+            {s: {a: read(p) for a, p in row.items()} for s, row in rows.items()}, **reading.checks
+        )
+
+    return reading.attempt(build)
 
 
 def _restored(table: Mapping[Any, Any], labels: tuple[Any, ...]) -> dict[Any, Any]:
@@ -245,13 +250,20 @@ def _key(label: Any) -> str:
 
 
 def _by_state(given: Any, mdp: MDP, where: str) -> Any:
-    if given is None:
-        return None
     if isinstance(given, Mapping):
         return {s: _numbers(x, f"{where}[{s!r}]") for s, x in _restored(given, mdp.states).items()}
-    if isinstance(given, list):
-        return _numbers(given, where)
-    raise ModelFileError(f"{where} is {_brief(given)}; expected an object or a list")
+    if given is None or isinstance(given, str | int | float):
+        raise ModelFileError(f"{where} is {_brief(given)}; expected an object or a list")
+    return _numbers(given, where)
+
+
+def _in_order(given: list[Any], mdp: MDP, where: str) -> dict[Any, Any]:
+    """A list in the order of the states as a mapping."""
+    if len(given) != len(mdp.states):
+        raise ModelFileError(
+            f"{where} has {len(given)} entries for {len(mdp.states)} states; expected one each"
+        )
+    return dict(zip(mdp.states, given, strict=True))
 
 
 def _start(given: Any, mdp: MDP) -> Any:
@@ -265,10 +277,12 @@ def _start(given: Any, mdp: MDP) -> Any:
 
 
 def _numbers(given: Any, where: str) -> Any:
-    """Numbers in lists, checked where they stand."""
+    """Numbers in lists, checked where they stand; arrays and matrices as they are."""
     if isinstance(given, list):
         return [_numbers(x, f"{where}[{i}]") for i, x in enumerate(given)]
-    return _number(given, where)
+    if given is None or isinstance(given, str | int | float | Mapping):
+        return _number(given, where)
+    return given
 
 
 def _brief(value: Any) -> str:
@@ -317,13 +331,10 @@ def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
     write_json(path, model_to_dict(problem))
 
 
-def write_json(path: str | Path, data: Any) -> None:
-    """Strict JSON, written beside the file and moved over it, so that it is whole or not there.
-
-    Raises
-    ------
-    InputError
-        Where the place cannot be written.
-    """
-    with fresh_file(path) as file:
-        file.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+FORMAT = Format(
+    ".json",
+    "a JSON model",
+    read=lambda path, reading: contents_from_dict(read_json(path), reading),
+    write=save_model,
+    holds=WHOLE,
+)
