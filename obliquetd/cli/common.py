@@ -19,6 +19,9 @@ __all__ = [
     "MODEL",
     "PAPER",
     "JsonFlag",
+    "Normalize",
+    "Reward",
+    "Tolerance",
     "app",
     "assignment",
     "check_names",
@@ -47,6 +50,17 @@ def choices(*known: str) -> Callable[[str], list[str]]:
 
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Strict JSON for machines.")]
+Normalize = Annotated[
+    bool, typer.Option("--normalize", help="Divide each row of probabilities by its sum.")
+]
+Tolerance = Annotated[
+    str | None,
+    typer.Option(help="Divide by their sum those rows only that miss one by at most this."),
+]
+Reward = Annotated[
+    str | None,
+    typer.Option(help="Take this reward structure, where a .tra or .drn file has several."),
+]
 
 
 def print_json(data: Any) -> None:
@@ -72,12 +86,22 @@ def mean_learner(name: str, lam: str) -> Learner:
     return LEARNERS[name](**traced)
 
 
-def load(model: str, discount: str | None, arithmetic: str | None) -> PolicyEvaluation:
+def load(
+    model: str,
+    discount: str | None,
+    arithmetic: str | None,
+    normalize: bool = False,
+    tolerance: str | None = None,
+    reward: str | None = None,
+) -> PolicyEvaluation:
     """The problem of a model file, or of gym:NAME."""
     from obliquetd.formats import load_model
     from obliquetd.formats.gym import load_gym
 
-    given = {"discount": discount, "arithmetic": arithmetic}
+    given = {
+        "discount": discount, "arithmetic": arithmetic, "normalize": normalize or None,
+        "tolerance": tolerance, "reward": reward,
+    }  # fmt: skip
     chosen = {k: v for k, v in given.items() if v is not None}
     if model.startswith("gym:"):
         return load_gym(model.removeprefix("gym:"), **chosen)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from obliquetd.cli.common import MODEL, JsonFlag, app, assignment, err, load, print_json
-from obliquetd.errors import InputError
+from obliquetd.cli.common import (
+    MODEL,
+    JsonFlag,
+    Normalize,
+    Reward,
+    Tolerance,
+    app,
+    assignment,
+    err,
+    load,
+    print_json,
+)
+from obliquetd.errors import FormatWarning, InputError
 from obliquetd.terminal import out
 
 __all__ = ["convert", "report", "schema"]
-
-
-BARE = (".tra", ".drn")
-"""Formats that hold an MDP and nothing about its evaluation."""
 
 
 @app.command(rich_help_panel=MODEL)
@@ -31,6 +39,9 @@ def convert(
     ] = False,
     discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
     arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
+    normalize: Normalize = False,
+    tolerance: Tolerance = None,
+    reward: Reward = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Write a model in another format; exact numbers stay exact.
@@ -41,10 +52,11 @@ def convert(
     from obliquetd.formats import save_model
     from obliquetd.formats.drn import write_drn
     from obliquetd.formats.explicit import policy_chain
+    from obliquetd.formats.files import FORMATS
     from obliquetd.mdp import Policy
     from obliquetd.problem import PolicyEvaluation
 
-    problem = load(model, discount, arithmetic)
+    problem = load(model, discount, arithmetic, normalize, tolerance, reward)
     if chain is not None:
         mdp = policy_chain(problem, chain)
         problem = PolicyEvaluation(
@@ -55,8 +67,11 @@ def convert(
             raise InputError("--expected-rewards is for .drn files; leave it out")
         write_drn(problem.mdp, target, expected_rewards=True)
     else:
-        save_model(problem, target)
-    left = ["policies", "features", "discount", "xi"] if target.suffix.lower() in BARE else []
+        with warnings.catch_warnings():  # what stays behind is said below
+            warnings.simplefilter("ignore", FormatWarning)
+            save_model(problem, target)
+    bare = not FORMATS[target.suffix.lower()].holds
+    left = ["policies", "features", "discount", "xi"] if bare else []
     if as_json:
         print_json({"written": str(target), "model": repr(problem), "left_behind": left})
     else:
@@ -77,6 +92,9 @@ def report(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="NAME=VALUE: a number for a symbol.")
     ] = None,
+    normalize: Normalize = False,
+    tolerance: Tolerance = None,
+    reward: Reward = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Write everything about a model on one HTML page: formulas, pictures, certificates.
@@ -87,7 +105,7 @@ def report(
     """
     from obliquetd.report import model_page, write_page
 
-    problem = load(model, discount, arithmetic)
+    problem = load(model, discount, arithmetic, normalize, tolerance, reward)
     if set_:
         problem = problem.subs(dict(assignment(text) for text in set_))
     with err.status("solving and drawing ..."):

@@ -12,6 +12,9 @@ from obliquetd.algebra import number_text
 from obliquetd.cli.common import (
     MODEL,
     JsonFlag,
+    Normalize,
+    Reward,
+    Tolerance,
     app,
     assignment,
     check_names,
@@ -52,6 +55,9 @@ def analyze(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="NAME=VALUE: a number for a symbol.")
     ] = None,
+    normalize: Normalize = False,
+    tolerance: Tolerance = None,
+    reward: Reward = None,
     as_json: JsonFlag = False,
     all_states: Annotated[bool, typer.Option("--all", help="Every state in the table.")] = False,
 ) -> None:
@@ -62,7 +68,7 @@ def analyze(
     """
     from obliquetd.analysis import analyze as analyze_problem
 
-    problem = load(model, discount, arithmetic)
+    problem = load(model, discount, arithmetic, normalize, tolerance, reward)
     if set_:
         problem = problem.subs(dict(assignment(text) for text in set_))
     check_names(learner or (), dict.fromkeys((*METHODS, *LEARNERS)))
