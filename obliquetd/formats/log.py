@@ -1,8 +1,9 @@
 """Logged transitions as CSV: a model estimated from counts, exactly.
 
 The first line names the columns: ``state``, ``action``, ``next_state``, ``reward``, and where they
-are known ``done`` (the episode ended here), ``first`` (an episode begins), ``target`` and ``behavior``
-(probabilities of the action taken). Labels are integers where all of them are, else text.
+are known ``done`` (the episode ended here, in a state worth nothing more), ``truncated`` (a limit of
+time cut it here: the next line begins anew, but ``next_state`` keeps its value), ``first`` (an episode
+begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels are integers where all of them are, else text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from obliquetd.problem import PolicyEvaluation
 __all__ = ["Log", "LoggedStep", "read_log"]
 
 NEEDED = ("state", "action", "next_state", "reward")
-OPTIONAL = ("done", "first", "target", "behavior")
+OPTIONAL = ("done", "truncated", "first", "target", "behavior")
 TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}
 
 
@@ -90,8 +91,8 @@ class Log:
         for step in self.steps:
             if not step.done and step.next_state not in left:
                 raise InputError(
-                    f"line {step.line} enters state {step.next_state!r}, which no line leaves; mark "
-                    "that line as done, or log what follows"
+                    f"line {step.line} enters state {step.next_state!r}, which no line leaves; if the "
+                    "episode ended there, mark that line as done, else log what follows"
                 )
             to = None if step.done else step.next_state
             moves[step.state, step.action, to, step.reward, step.done] += 1
@@ -157,19 +158,18 @@ def read_log(path: str | Path) -> Log:
             )
         row = {k: v.strip() for k, v in zip(heading, fields, strict=True)}
         records.append((number, row))
-    return Log(tuple(_steps(file, records, heading)))
+    return Log(tuple(_steps(file, records)))
 
 
-def _steps(
-    file: Path, records: list[tuple[int, dict[str, str]]], heading: list[str]
-) -> list[LoggedStep]:
+def _steps(file: Path, records: list[tuple[int, dict[str, str]]]) -> list[LoggedStep]:
     states = _labels([row[k] for _, row in records for k in ("state", "next_state")])
     actions = _labels([row["action"] for _, row in records])
     out: list[LoggedStep] = []
+    cut = True
     for number, row in records:
         where = f"{file}:{number}"
         flags = {}
-        for name in ("done", "first"):
+        for name in ("done", "truncated", "first"):
             text = row.get(name, "").lower()
             if text not in TRUTH:
                 raise ModelFileError(f"{where}: {name} is {text!r}; expected 0 or 1")
@@ -178,7 +178,8 @@ def _steps(
             name: number_in(row[name], f"{where}: {name}") if row.get(name) else None
             for name in ("target", "behavior")
         }
-        begins = not out or out[-1].done or flags["first"]
+        begins = cut or flags["first"]
+        cut = flags["done"] or flags["truncated"]
         out.append(
             LoggedStep(
                 states[row["state"]], actions[row["action"]], states[row["next_state"]],
@@ -186,10 +187,11 @@ def _steps(
                 chances["target"], chances["behavior"], number,
             )
         )  # fmt: skip
-        if "first" not in heading and not begins and out[-2].next_state != out[-1].state:
+        if not begins and out[-2].next_state != out[-1].state:
             raise ModelFileError(
                 f"{where} starts in {out[-1].state!r}, but the line before ended in "
-                f"{out[-2].next_state!r}; mark ends with done, or beginnings with a column 'first'"
+                f"{out[-2].next_state!r}; mark ends with done, limits of time with truncated, or "
+                "beginnings with first"
             )
     return out
 
