@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import number_text, parse_matrix, parse_number, public_number
+from obliquetd.algebra import number_text, parse_matrix, parse_number, public_number, quoted
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -92,7 +92,7 @@ def parse_discount(value: Any) -> Any:
     """The discount as a parsed number in [0, 1], or a formula."""
     gamma = parse_number(value, "the discount")
     if not isinstance(gamma, sp.Basic) and not 0 <= gamma <= 1:
-        raise DiscountError(f"the discount is {number_text(gamma)}; expected a number in [0, 1]")
+        raise DiscountError(f"the discount is {quoted(gamma)}; expected a number in [0, 1]")
     return gamma
 
 
@@ -126,7 +126,7 @@ def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
     for s, w in zip(mdp.states, weights, strict=True):
         if not isinstance(w, sp.Basic) and w < 0:
             raise ProbabilityError(
-                f"xi gives state {s!r} the weight {number_text(w)}; expected 0 or more",
+                f"xi gives state {s!r} the weight {quoted(w)}; expected 0 or more",
                 state=s,
                 total=public_number(w),
             )

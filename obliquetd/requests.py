@@ -1,8 +1,8 @@
-"""What a user hands to a problem later on: a matrix X, weights Omega, a value function."""
+"""What a user hands to a problem later on: a matrix X, weights Omega, values, first weights theta0."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from obliquetd.algebra import (
@@ -18,7 +18,7 @@ from obliquetd.algebra import (
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.operators import Operators
 
-__all__ = ["read_matrix", "read_values", "read_weights"]
+__all__ = ["read_matrix", "read_theta", "read_values", "read_weights"]
 
 
 def read_matrix(ops: Operators, value: Any, name: str) -> Matrix:
@@ -59,6 +59,25 @@ def _in_order(ops: Operators, table: Mapping[Any, Any], name: str) -> list[Any]:
     if missing:
         raise FeatureError(f"{name} has no entry for state {missing[0]!r}")
     return [table[s] for s in ops.labels]
+
+
+def read_theta(value: Any, d: int, name: str = "theta0") -> list[Any]:
+    """d parsed numbers out of a vector, or a matrix of one column or row.
+
+    Raises
+    ------
+    InputError
+        For another number of them, and for what has no order or is text.
+    """
+    if isinstance(value, str | bytes | Mapping | Set) or not hasattr(value, "__len__"):
+        raise InputError(
+            f"{name} is {value!r}; expected a vector of {d} numbers, one for each feature"
+        )
+    rows = parse_matrix(value, name)
+    flat = rows[0] if len(rows) == 1 else [x for row in rows for x in row]
+    if len(flat) != d or (len(rows) > 1 and len(rows[0]) != 1):
+        raise InputError(f"{name} has {len(flat)} entries; the features have {d}")
+    return flat
 
 
 def read_weights(ops: Operators, Omega: Any) -> Matrix:

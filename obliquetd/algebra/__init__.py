@@ -25,7 +25,7 @@ from obliquetd.algebra.reading import (
     to_matrix,
 )
 from obliquetd.algebra.stationary import stationary
-from obliquetd.algebra.writing import cell_text, number_text, serial_number, shortened
+from obliquetd.algebra.writing import cell_text, number_text, quoted, serial_number, shortened
 
 EXACT = FieldArithmetic()
 
@@ -56,6 +56,7 @@ __all__ = [
     "parsed_kinds",
     "parsed_symbols",
     "public_number",
+    "quoted",
     "read_matrices",
     "serial_number",
     "shortened",

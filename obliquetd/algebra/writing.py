@@ -11,7 +11,7 @@ import sympy as sp
 
 from obliquetd.algebra.numbers import public_number
 
-__all__ = ["cell_text", "is_long", "number_text", "serial_number", "shortened"]
+__all__ = ["cell_text", "is_long", "number_text", "quoted", "serial_number", "shortened"]
 
 LONGEST_SHOWN = 40
 """Digits of a numerator or denominator beyond which people get a decimal instead."""
@@ -90,6 +90,17 @@ def shortened(expression: sp.Expr) -> sp.Expr:
 def is_long(rational: sp.Rational, limit: int) -> bool:
     """Whether a numerator or denominator reaches ``limit``."""
     return max(abs(int(rational.p)), int(rational.q)) >= limit
+
+
+def quoted(value: Any) -> str:
+    """What an error quotes: as :func:`number_text`, but no digit of a float is rounded away.
+
+    Examples
+    --------
+    >>> quoted(1.0000001), number_text(1.0000001), quoted(sp.Rational(1, 3))
+    ('1.0000001', '1', '1/3')
+    """
+    return repr(float(value)) if isinstance(value, float) else number_text(value)
 
 
 def cell_text(value: Any, width: int = 14, *, beside: bool = True) -> str:

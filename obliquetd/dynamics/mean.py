@@ -57,7 +57,7 @@ from obliquetd.errors import (
     SignUndecidedError,
     SingularError,
 )
-from obliquetd.learners import SETD, Learner
+from obliquetd.learners import SETD, Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import solve_in_row_space
 
@@ -390,6 +390,4 @@ def mean_dynamics(
     """
     if sampling not in ("trajectory", "iid"):
         raise InputError(f"sampling is {sampling!r}; expected 'trajectory' or 'iid'")
-    if not isinstance(learner, Learner):
-        raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
-    return MeanDynamics(problem, learner, sampling)
+    return MeanDynamics(problem, require_learner(learner), sampling)

@@ -22,10 +22,11 @@ import numpy as np
 from obliquetd.algebra import FLOAT, Matrix, parse_number
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.errors import InputError, KindError
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, require_learner
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import BestApproximation
+from obliquetd.requests import read_theta
 
 __all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
 
@@ -34,7 +35,7 @@ class JumpSystem:
     """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1."""
 
     def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str) -> None:
-        if learner.has_memory:
+        if require_learner(learner).has_memory:
             raise InputError(
                 f"{learner.name} with lam = {learner.lam} carries a trace; moments are for learners "
                 "without one (TD, SETD, GTD2, TDC at lam = 0, residual gradient). Its mean dynamics: "
@@ -191,10 +192,8 @@ def exact_moments(
     alpha = constant_step_size(ops, learner)
     d = ops.Phi.shape[1]
     first = [ops.arithmetic.zero] * d if theta0 is None else [
-        ops.arithmetic.scalar(parse_number(v, "theta0")) for v in list(theta0)
+        ops.arithmetic.scalar(x) for x in read_theta(theta0, d)
     ]  # fmt: skip
-    if len(first) != d:
-        raise InputError(f"theta0 has {len(first)} entries; the features have {d}")
     y = [ops.arithmetic.one, *first, *([ops.arithmetic.zero] * (system.size - d))]
     totals = (_float_totals if ops.arithmetic.kind == "float" else _exact_totals)(
         system, alpha, y, steps

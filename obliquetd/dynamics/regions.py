@@ -25,7 +25,7 @@ from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.stability import verdict_of
 from obliquetd.emphasis import rational_between
 from obliquetd.errors import InputError, ObliqueTDError
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, require_learner
 from obliquetd.mdp.substitution import substitute
 from obliquetd.problem import PolicyEvaluation
 
@@ -95,7 +95,7 @@ def stability_region(
     >>> stability_region(two_state("9/10"), TD(lam="l"), "l")
     Interval.Lopen(4/9, 1)
     """
-    found = _the_symbol(problem, learner, symbol)
+    found = _the_symbol(problem, require_learner(learner), symbol)
     inside = _domain(problem, learner, found) if domain is None else domain
     pieces: list[sp.Set] = []
     edges = [inside.start, inside.end]
@@ -271,7 +271,7 @@ def stability_map(
     >>> found.stable[3]
     [False, True, True, True]
     """
-    known = {str(s): s for s in {*problem.symbols, *learner.symbols}}
+    known = {str(s): s for s in {*problem.symbols, *require_learner(learner).symbols}}
     if sorted(map(str, symbols)) != sorted(known):
         raise InputError(
             f"a map needs exactly the free symbols; they are {', '.join(sorted(known)) or 'none'}, given "

@@ -23,7 +23,7 @@ from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.dynamics.quotient import quotient_basis
 from obliquetd.errors import InputError, SignUndecidedError
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["step_size_limit"]
@@ -71,6 +71,7 @@ def step_size_limit(
     >>> step_size_limit(two_state(), SETD(), sampling="iid"), step_size_limit(two_state(), TD())
     (1/4, 0)
     """
+    require_learner(learner)
     if sense not in ("mean square", "mean"):
         raise InputError(f"sense is {sense!r}; expected 'mean square' or 'mean'")
     system = JumpSystem(problem, learner, sampling)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import FLOAT, parse_number
-from obliquetd.errors import InputError
+from obliquetd.algebra import FLOAT
+from obliquetd.errors import InputError, SizeError
+from obliquetd.experiments.identity import numbers_of, step_sizes
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.measure import ErrorMeasure
 from obliquetd.experiments.streams import (
@@ -30,15 +31,28 @@ from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_driver
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.requests import read_theta
 
-__all__ = ["Experiment", "Run", "check_learners", "positive"]
+__all__ = ["DIVERGED", "MOST_BYTES", "Experiment", "Run", "positive"]
+
+DIVERGED = 1e150
+"""How many times the scale of an experiment its weights may reach before the run has diverged."""
+
+LARGEST_WEIGHT = 1e300
+"""The same, whatever the scale: close to where floats end."""
+
+STEP_BYTES = 64
+"""Memory of one drawn step: states, random numbers, outcomes, twins, step size."""
+
+MOST_BYTES = 16 * 2**30
+"""Memory that one experiment may ask for."""
 
 
 class Run(NamedTuple):
     """One learner's run.
 
-    Errors at the recorded steps, the last weights, where it diverged, and, where asked for,
-    the weights at the recorded steps.
+    Errors at the recorded steps, the last weights, the step at which it diverged (see
+    :meth:`Experiment.run`), and, where asked for, the weights at the recorded steps.
     """
 
     rmse: Floats
@@ -61,7 +75,7 @@ class Experiment:
         The first weights.
     steps, seed : int
     every : int
-        Errors are recorded each that many steps.
+        Errors are recorded each that many steps, and after the last.
     tag : str
         Stands in :meth:`identity` for what the measure was made of.
     """
@@ -77,7 +91,7 @@ class Experiment:
     def __post_init__(self) -> None:
         positive("steps", self.steps)
         positive("every", self.every)
-        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+        if not _is_integer(self.seed) or self.seed < 0:
             raise InputError(f"seed is {self.seed!r}; expected a nonnegative integer")
 
     @classmethod
@@ -105,6 +119,8 @@ class Experiment:
         """
         source: Stream
         if isinstance(stream, LoggedData):
+            if start is not None:
+                raise InputError("a log has its own beginnings; leave start out")
             source = stream
         elif problem is None:
             raise InputError("without a problem, stream must be LoggedData")
@@ -122,35 +138,85 @@ class Experiment:
 
     @property
     def recorded(self) -> npt.NDArray[np.int64]:
-        """The recorded steps, 0 first."""
-        return np.arange(self.steps // self.every + 1, dtype=np.int64) * self.every
+        """The recorded steps: 0, every, 2 every, ..., and the last."""
+        marks = np.arange(0, self.steps + 1, self.every, dtype=np.int64)
+        return marks if marks[-1] == self.steps else np.append(marks, self.steps)
+
+    def check(
+        self,
+        learners: Mapping[str, Learner],
+        runs: int = 1,
+        *,
+        at_once: int = 1,
+        keep_path: bool = False,
+    ) -> None:
+        """Whether so many runs of these learners can be done, before anything is.
+
+        Raises
+        ------
+        InputError
+            Where the stream cannot serve a learner, or has no such number of steps or runs.
+        SizeError
+            Where that needs more than 16 GiB; says how many steps would fit.
+        """
+        self.stream.check(self.steps, runs, learners)
+        records = self.steps // self.every + 2
+        d = len(self.first)
+        drawn = at_once * (self.steps * STEP_BYTES + records * (d + 2) * 8)
+        kept = runs * len(learners) * records * (2 + d * keep_path) * 8
+        if drawn + kept > MOST_BYTES:
+            fit = int(self.steps * MOST_BYTES // (drawn + kept))
+            raise SizeError(
+                f"{runs:,} runs of {self.steps:,} steps, {records:,} of them recorded, need about "
+                f"{(drawn + kept) / 2**30:,.0f} GiB of memory; at most {MOST_BYTES / 2**30:.0f} are "
+                f"asked for. With these settings {fit:,} steps fit; a larger every or fewer runs "
+                "need less"
+            )
 
     def run(
         self, learners: Mapping[str, Learner], k: int, keep_path: bool = False
     ) -> dict[str, Run]:
-        """The k-th run, of every learner on the same transitions."""
-        sizes = {name: _step_sizes(learner, self.steps) for name, learner in learners.items()}
+        """The k-th run, of every learner on the same transitions.
+
+        A run has diverged at the first step after which its weights (theta, and w of gradient
+        learners) are no longer finite, or their sizes add up to more than 1e150 times the scale
+        of the experiment: the largest first weight, or the largest reward over the largest
+        feature where that is more. That does not depend on which steps are recorded.
+        """
+        self.check(learners, keep_path=keep_path)
+        sizes = {name: step_sizes(learner, self.steps) for name, learner in learners.items()}
         child = np.random.SeedSequence(self.seed, spawn_key=(k,))
         twins = any(learner.double_sampling for learner in learners.values())
         drawn = self.stream.draw(self.steps, np.random.default_rng(child), twins)
+        limit = self._limit(drawn)
         return {
-            name: self._run(learner, drawn, sizes[name], keep_path)
+            name: self._run(learner, drawn, sizes[name], limit, keep_path)
             for name, learner in learners.items()
         }
 
-    def _run(self, learner: Learner, drawn: Drawn, alphas: Floats, keep_path: bool) -> Run:
-        outcomes = drawn.outcomes
+    def _limit(self, drawn: Drawn) -> float:
+        """The size of weights beyond which a run has diverged."""
+        largest = [float(np.abs(x).max()) for x in (drawn.outcomes.reward, drawn.outcomes.features)]
+        with np.errstate(over="ignore"):
+            natural = np.divide(largest[0], largest[1]) if largest[1] else 0.0
+        scale = max(float(np.abs(self.first).max()), float(natural))
+        return min(DIVERGED * (scale or 1.0), LARGEST_WEIGHT)
+
+    def _run(
+        self, learner: Learner, drawn: Drawn, alphas: Floats, limit: float, keep_path: bool
+    ) -> Run:
+        outcomes, recorded = drawn.outcomes, self.recorded
         d = len(self.first)
         theta, w, memory = self.first.copy(), np.zeros(d), np.zeros(d + 1)
-        path = np.full((len(self.recorded), d), np.inf)
+        path = np.full((len(recorded), d), np.inf)
         path[0] = self.first
-        lam, ratio = (float(FLOAT.scalar(parse_number(x))) for x in (learner.lam, learner.ratio))
+        lam, ratio = numbers_of(learner)
         ended = compiled_driver(learner.rule)(
             learner.code, theta, w, memory, outcomes.features, outcomes.state,
             outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.rho, drawn.rows,
-            drawn.twins, drawn.fresh, alphas, ratio, lam, self.every, path,
+            drawn.twins, drawn.fresh, alphas, ratio, lam, self.every, limit, path,
         )  # fmt: skip
-        kept = len(path) if ended < 0 else ended // self.every + 1
+        kept = len(path) if ended < 0 else int((recorded < ended).sum())
         rmse, rmspbe = np.empty(0), np.empty(0)
         if self.measure is not None:
             blank = np.full(len(path) - kept, np.inf)
@@ -173,19 +239,14 @@ def _weightless(problem: PolicyEvaluation) -> bool:
     return bool(problem.mdp.terminal) and given.xi is None and given.start is None
 
 
-def check_learners(learners: Mapping[str, Learner], verb: str) -> None:
-    """InputError where there is none, or something else among them."""
-    if not learners:
-        raise InputError(f"there is no learner to {verb}")
-    for learner in learners.values():
-        if not isinstance(learner, Learner):
-            raise InputError(f"{learner!r} is no learner; expected one such as TD(0.1)")
-
-
 def positive(name: str, value: Any) -> None:
     """InputError unless the value is a positive integer."""
-    if not isinstance(value, int | np.integer) or value < 1:
+    if not _is_integer(value) or value < 1:
         raise InputError(f"{name} is {value!r}; expected a positive integer")
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _digest(ops: Operators, logged: bool) -> str:
@@ -198,16 +259,11 @@ def _digest(ops: Operators, logged: bool) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def _step_sizes(learner: Learner, steps: int) -> Floats:
-    if callable(learner.alpha):
-        return np.array([learner.step_size(t) for t in range(steps)])
-    return np.full(steps, learner.step_size(0))
-
-
 def _first_weights(theta0: Any, d: int) -> Floats:
+    """d floats, out of a vector or a column."""
     if theta0 is None:
         return np.zeros(d)
-    first = np.array([FLOAT.scalar(parse_number(x, "theta0")) for x in list(theta0)])
-    if first.shape != (d,):
-        raise InputError(f"theta0 has {len(first)} entries; the features have {d}")
+    first = np.array([FLOAT.scalar(x) for x in read_theta(theta0, d)], dtype=float)
+    if np.abs(first).max() >= LARGEST_WEIGHT:
+        raise InputError(f"theta0 holds {np.abs(first).max()}; expected sizes below 1e300")
     return first

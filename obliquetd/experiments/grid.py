@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from obliquetd.algebra import number_text, parse_number
-from obliquetd.errors import InputError
+from obliquetd.algebra import number_text, parse_number, quoted
+from obliquetd.errors import InputError, NumberError
 from obliquetd.learners import Learner
 
 __all__ = ["TABLE_2", "grid", "label"]
@@ -78,11 +78,47 @@ def grid(
 
 
 def label(learner: Learner) -> str:
-    """A learner's name with its settings; lam only where it is not 0."""
-    parts = [learner.name]
-    for name in ("alpha", "mu", "lam"):
-        value = getattr(learner, name, None)
-        if value is None or (name == "lam" and not callable(value) and parse_number(value) == 0):
-            continue
-        parts.append(f"{name}={value if callable(value) else number_text(parse_number(value))}")
-    return " ".join(parts)
+    """A learner's name with its settings: the step sizes, and what differs from the default.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import GTD2, TD
+    >>> label(TD("1/3", lam=0.5)), label(GTD2(0.1, secondary="weighted"))
+    ('TD alpha=1/3 lam=0.5', 'GTD2 alpha=0.1 mu=1 secondary=weighted')
+    """
+    shown = {k: v for k, v in settings_of(learner).items() if v is not None}
+    return " ".join([learner.name, *(f"{k}={setting_text(v)}" for k, v in shown.items())])
+
+
+def settings_of(learner: Learner) -> dict[str, Any]:
+    """alpha and mu, and every other field that is not at its default."""
+    known = [field for field in fields(learner) if field.init]  # type: ignore[arg-type]
+    found = {field.name: getattr(learner, field.name) for field in known}
+    for field in known:
+        if field.name not in ("alpha", "mu") and _is_default(found[field.name], field.default):
+            del found[field.name]
+    return found
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if isinstance(value, str) or callable(value):
+        return bool(value == default)
+    try:
+        return bool(parse_number(value) == parse_number(default))
+    except NumberError:
+        return value is default
+
+
+def setting_text(value: Any) -> str:
+    """A setting as text: a number in full, a schedule by its name."""
+    if callable(value):
+        plain = getattr(value, "__name__", None)
+        return plain or (repr(value) if " at 0x" not in repr(value) else type(value).__name__)
+    if isinstance(value, str):
+        try:
+            value = parse_number(value)
+        except NumberError:
+            return str(value)
+    number = parse_number(value)
+    short = number_text(number)
+    return short if not isinstance(number, float) or float(short) == number else quoted(number)

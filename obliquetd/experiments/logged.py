@@ -4,22 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import astuple
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT, parse_number
-from obliquetd.errors import CoverageError, FeatureError, InputError, LabelError, NumberError
-from obliquetd.experiments.streams import Drawn, Floats, Outcomes, Stream
+from obliquetd.algebra import FLOAT
+from obliquetd.checks import parse_discount
+from obliquetd.errors import FeatureError, InputError
+from obliquetd.experiments.columns import (
+    Column,
+    read_column,
+    read_flags,
+    read_ratios,
+    read_table,
+)
+from obliquetd.experiments.labels import feature_rows, has_features, policy_row
+from obliquetd.experiments.streams import Drawn, Outcomes, Stream
 from obliquetd.formats import Log
 from obliquetd.mdp import Policy
 from obliquetd.mdp.environments import plain_observation
 
-__all__ = ["LoggedData"]
+__all__ = ["LoggedData", "LoggedNumbers"]
+
+CLOSE = 1e-6
+"""How far, relative to its largest entry, a row may be from the one before it and go on from it."""
+
+
+class LoggedNumbers(NamedTuple):
+    """The numbers of a log as they were given, rationals exact: T of each, and T rows of d."""
+
+    phi: list[list[Any]]
+    phi_next: list[list[Any]]
+    reward: list[Any]
+    discount: list[Any]
+    rho: list[Any]
 
 
 class LoggedData(Stream):
     """A log of transitions, replayed in its order.
+
+    An episode that *ends* has discount 0, and nothing is worth anything after it. One that is
+    *cut*, by a limit of time or because the next row is from another place, keeps its discount,
+    and the row after it has ``first``.
 
     Parameters
     ----------
@@ -28,13 +55,19 @@ class LoggedData(Stream):
     reward : array (T,)
     discount : number or array (T,)
         0 where an episode ended.
-    rho : array (T,), optional
+    rho : number or array (T,), optional
         Importance ratios; or give ``target`` and ``behavior`` probabilities of the
-        actions taken.
+        actions taken. On-policy, 1, without any of them.
     target, behavior : array (T,), optional
     first : array (T,) of bool, optional
-        Where an episode (or a run that was cut) begins, so that traces start afresh; by
-        default the first transition and each after a discount of 0.
+        Where an episode begins, so that traces start afresh; by default the first row and each
+        after a discount of 0. Every other row has to go on from the one before it.
+
+    Attributes
+    ----------
+    outcomes : Outcomes
+        Arrays of floats, ``outcomes.rho`` among them.
+    first : array (T,) of bool
 
     Raises
     ------
@@ -42,9 +75,20 @@ class LoggedData(Stream):
         Where rows disagree in length.
     CoverageError
         Where a logged action has behaviour probability 0; gives the row.
-    NumberError
-        Where a number is not finite.
+    NumberError, KindError
+        Where an entry is not a finite number, or has symbols.
+    InputError
+        Where a discount, ratio or probability is out of range, ``rho`` comes beside
+        probabilities, or a row without ``first`` does not go on from the one before.
+
+    Examples
+    --------
+    >>> log = LoggedData([[1, 0], [0, 1]], [[0, 1], [1, 0]], [1, "1/3"], "9/10", rho=[2, "1/2"])
+    >>> log.outcomes.rho.tolist(), log.numbers.reward
+    ([2.0, 0.5], [1, 1/3])
     """
+
+    varies: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -58,42 +102,69 @@ class LoggedData(Stream):
         behavior: Any = None,
         first: Any = None,
     ) -> None:
-        before, after = _table(phi, "phi"), _table(phi_next, "phi_next")
-        if before.shape != after.shape:
-            raise FeatureError(f"phi has shape {before.shape} and phi_next {after.shape}")
-        steps = len(before)
-        if rho is None:
-            rho = _ratios(target, behavior, steps)
-        g = _vector(discount, "discount", steps)
-        if ((g < 0) | (g > 1)).any():
-            row = int(np.flatnonzero((g < 0) | (g > 1))[0])
-            raise InputError(f"discount[{row}] is {g[row]}; expected a number in [0, 1]")
+        before, after = read_table(phi, "phi"), read_table(phi_next, "phi_next")
+        if before.floats.shape != after.floats.shape:
+            raise FeatureError(
+                f"phi has shape {before.floats.shape} and phi_next {after.floats.shape}"
+            )
+        steps = len(before.floats)
+        self._build(
+            before,
+            after,
+            read_column(reward, "reward", steps),
+            read_column(discount, "discount", steps),
+            read_ratios(rho, target, behavior, steps),
+            None if first is None else read_flags(first, "first", steps),
+        )
+        self._check_order()
+
+    def _build(
+        self, before: Column, after: Column, reward: Column, discount: Column, rho: Column, first: Any
+    ) -> None:  # fmt: skip
+        g, steps = discount.floats, len(before.floats)
+        discount.check((g >= 0) & (g <= 1), "a number in [0, 1]", lambda k: f"discount[{k}]")
+        self._columns = before, after, reward, discount, rho
         self.outcomes = Outcomes(
-            np.ascontiguousarray(np.vstack([before, after])),
+            np.ascontiguousarray(np.vstack([before.floats, after.floats])),
             np.arange(steps, dtype=np.int64),
             np.arange(steps, 2 * steps, dtype=np.int64),
-            _vector(reward, "reward", steps),
+            reward.floats,
             g,
-            _vector(rho, "rho", steps),
+            rho.floats,
         )
-        ended = np.concatenate([[True], g[:-1] == 0])
-        self.first = (
-            ended if first is None else np.asarray(first, dtype=np.bool_) | (np.arange(steps) == 0)
-        )
+        begins = np.concatenate([[True], g[:-1] == 0])
+        self.first = begins if first is None else begins | first
+
+    def _check_order(self) -> None:
+        """InputError where a row neither begins an episode nor goes on from the row before it."""
+        steps = len(self.first)
+        before, after = self.outcomes.features[:steps], self.outcomes.features[steps:]
+        gap = np.abs(before[1:] - after[:-1]).max(axis=1)
+        size = np.maximum(np.abs(before[1:]).max(axis=1), np.abs(after[:-1]).max(axis=1))
+        jumps = np.flatnonzero((gap > CLOSE * size) & ~self.first[1:])
+        if jumps.size:
+            k = int(jumps[0]) + 1
+            raise InputError(
+                f"phi[{k}] is not phi_next[{k - 1}], so row {k} does not go on from the row before it, "
+                "and a trace would credit it to another episode. Say with first= where episodes begin; "
+                f"where rows are independent that is first=[True] * {steps}"
+            )
 
     @classmethod
     def collect(
         cls,
         env: Any,
-        behavior: Any,
+        behavior: Policy,
         features: Mapping[Hashable, Any] | Any,
         steps: int,
         seed: int,
         *,
-        target: Any = None,
-        discount: float = 1.0,
+        target: Policy | None = None,
+        discount: Any = 1,
     ) -> LoggedData:
         """Run a policy in a Gymnasium environment with discrete observations.
+
+        An episode that the environment terminates ends; one that it truncates is cut.
 
         Parameters
         ----------
@@ -101,42 +172,43 @@ class LoggedData(Stream):
             Observations are numbers, text, or tuples of those, as Blackjack's.
         behavior, target : Policy
             Over the environment's observations and actions; target None is on-policy.
-        features : mapping of observation to vector
+        features : mapping of observation to vector, or matrix with a row for each
+            An observation at which episodes end needs none: its value is 0.
         steps, seed : int
-        discount : float
+        discount : number
 
         Raises
         ------
-        LabelError
-            For an observation that a policy or the features do not know.
+        InputError
+            Steps or a seed that cannot be, or observations that are not discrete.
+        LabelError, FeatureError
+            An observation without a policy's row, or without features.
         """
+        for name, value, least in (("steps", steps, 1), ("seed", seed, 0)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise InputError(f"{name} is {value!r}; expected an integer of at least {least}")
+        g = parse_discount(discount)
         rng = np.random.default_rng(seed)
         target = behavior if target is None else target
         rows: list[tuple[Any, ...]] = []
-        state = plain_observation(env.reset(seed=int(rng.integers(2**31)))[0])
-        first = True
+        state, first = plain_observation(env.reset(seed=int(rng.integers(2**31)))[0]), True
         for _ in range(steps):
-            row = _known(behavior, state, "the behaviour policy")
+            row = policy_row(behavior, state, "behaviour")
             actions = list(row)
-            chances = np.array([float(row[a]) for a in actions])
+            chances = np.array([FLOAT.scalar(row[a]) for a in actions])
             action = actions[int(rng.choice(len(actions), p=chances / chances.sum()))]
-            observation, reward, terminated, truncated, _ = env.step(action)
-            after = plain_observation(observation)
-            pi = _known(target, state, "the target policy").get(action, 0)
-            rho = float(pi / row[action])
-            rows.append((state, after, reward, 0.0 if terminated else discount, rho, first))
-            first = terminated or truncated
+            seen, reward, terminated, truncated, _ = env.step(action)
+            after = plain_observation(seen)
+            pi = policy_row(target, state, "target").get(action, 0)
+            rows.append((state, after, float(reward), bool(terminated), pi, row[action], first))
+            first = bool(terminated or truncated)
             state = plain_observation(env.reset()[0]) if first else after
-        before, next_, rewards, discounts, rhos, firsts = zip(*rows, strict=True)
-        phi = [list(_known(features, s, "the features")) for s in before]
-        # What follows an end counts for nothing, so it needs no features of its own.
-        ends = [isinstance(features, Mapping) and not g and s not in features
-                for s, g in zip(next_, discounts, strict=True)]  # fmt: skip
-        phi_next = [
-            [0.0] * len(phi[0]) if end else list(_known(features, s, "the features"))
-            for s, end in zip(next_, ends, strict=True)
-        ]
-        return cls(phi, phi_next, rewards, discounts, rho=rhos, first=firsts)
+        states, afters, rewards, ends, pis, mus, firsts = zip(*rows, strict=True)
+        before, after_rows = feature_rows(features, states, afters, ends)
+        return cls._of_labels(
+            before, after_rows, rewards, [0 if end else g for end in ends],
+            read_ratios(None, pis, mus, steps), firsts,
+        )  # fmt: skip
 
     @classmethod
     def from_log(
@@ -147,6 +219,7 @@ class LoggedData(Stream):
         discount: Any,
         target: Policy | None = None,
         behavior: Policy | None = None,
+        rho: Any = None,
     ) -> LoggedData:
         """A log of transitions, such as a CSV file holds, with a feature vector for each state.
 
@@ -158,101 +231,117 @@ class LoggedData(Stream):
         discount : number
             Of a transition that does not end the episode.
         target, behavior : Policy, optional
-            In place of the logged probabilities; without either, the log is on-policy.
+            In place of the logged probabilities of that name; a side without either is an
+            error unless both are, which is on-policy.
+        rho : number or array (T,), optional
+            Importance ratios in place of all probabilities; ``rho=1`` is on-policy.
 
         Raises
         ------
-        FeatureError
-            For a state without features.
+        FeatureError, LabelError
+            For a state without features, or without a policy's row; gives the line.
+        InputError
+            For a line without a probability that the others have, for one side alone, or for a
+            line that neither begins an episode nor goes on from the one before.
+        CoverageError
+            For a logged action that the behaviour never takes.
+
+        Examples
+        --------
+        >>> from obliquetd.formats.log import Log, LoggedStep
+        >>> step = LoggedStep("s", "a", "s", 1, False, True, "1/3", "1/2", 2)
+        >>> log = LoggedData.from_log(Log((step,)), {"s": [1]}, discount="9/10")
+        >>> log.numbers.rho, log.numbers.discount
+        ([2/3], [9/10])
         """
+        if not log.steps:
+            raise InputError("the log holds no transition")
+        lines = [step.line for step in log.steps]
+        for previous, step in zip(log.steps, log.steps[1:], strict=False):
+            if not (step.first or previous.done or previous.next_state == step.state):
+                raise InputError(
+                    f"line {step.line} starts in {step.state!r}, but the line before ended in "
+                    f"{previous.next_state!r}; mark ends with done, or beginnings with first"
+                )
         for step in log.steps:
             for state in (step.state,) if step.done else (step.state, step.next_state):
-                if state not in features:
+                if not has_features(features, state):
                     raise FeatureError(
                         f"line {step.line}: there are no features for state {state!r}"
                     )
-        chances = [
-            None if policy is None else [policy[s.state].get(s.action, 0) for s in log.steps]
-            for policy in (target, behavior)
-        ]
-        if target is None and behavior is None and log.steps[0].target is not None:
-            chances = [[s.target for s in log.steps], [s.behavior for s in log.steps]]
-        g = float(FLOAT.scalar(parse_number(discount, "discount")))
-        zero = [0.0] * len(list(features[log.steps[0].state]))
-        return cls(
-            [features[s.state] for s in log.steps],
-            [features.get(s.next_state, zero) for s in log.steps],
-            [float(s.reward) for s in log.steps],
-            [0.0 if s.done else g for s in log.steps],
-            target=chances[0],
-            behavior=chances[1],
-            first=[s.first for s in log.steps],
+        sides: dict[str, Any] = {"target": target, "behavior": behavior}
+        for name, policy in sides.items():
+            if rho is None or policy is not None:
+                sides[name] = _chances(log, name, policy)
+        places = {
+            name: (lambda k, name=name: f"line {lines[k]}: {name}")
+            for name in ("rho", "target", "behavior")
+        }
+        ratios = read_ratios(rho, **sides, steps=len(lines), places=places)
+        g = parse_discount(discount)
+        before, after = feature_rows(
+            features, *zip(*((s.state, s.next_state, s.done) for s in log.steps), strict=True)
         )
+        return cls._of_labels(
+            before, after, [s.reward for s in log.steps], [0 if s.done else g for s in log.steps],
+            ratios, [s.first for s in log.steps],
+        )  # fmt: skip
+
+    @classmethod
+    def _of_labels(
+        cls, before: Any, after: Any, reward: Any, discount: Any, rho: Column, first: Any
+    ) -> LoggedData:
+        """From rows whose order was checked by their labels."""
+        found = cls.__new__(cls)
+        steps = len(before)
+        found._build(
+            read_table(before, "phi"),
+            read_table(after, "phi_next"),
+            read_column(reward, "reward", steps),
+            read_column(discount, "discount", steps),
+            rho,
+            read_flags(first, "first", steps),
+        )
+        return found
+
+    @cached_property
+    def numbers(self) -> LoggedNumbers:
+        """What was given, in the package's own numbers: rationals are exact."""
+        return LoggedNumbers(*(column.numbers() for column in self._columns))
 
     @property
     def width(self) -> int:
         return int(self.outcomes.features.shape[1])
 
+    @property
+    def length(self) -> int:
+        return len(self.first)
+
     def identity(self) -> bytes:
         arrays = (self.first, *astuple(self.outcomes))
-        return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+        shape = str(self.outcomes.features.shape).encode()
+        return shape + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
 
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
-        if steps > len(self.first):
-            raise InputError(f"{steps} steps asked of a log of {len(self.first)} transitions")
         rows = np.arange(steps, dtype=np.int64)
         return Drawn(self.outcomes, rows, rows, self.first[:steps])
 
 
-def _known(table: Any, state: Any, owner: str) -> Any:
-    try:
-        return table[state]
-    except (KeyError, IndexError, TypeError):
-        raise LabelError(
-            f"{owner} does not know the observation {state!r}; give it an entry for each"
-        ) from None
-
-
-def _table(values: Any, name: str) -> Floats:
-    try:
-        table = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise FeatureError(f"{name} is ragged or holds no numbers; expected shape (T, d)") from None
-    if table.ndim != 2 or not table.size:
-        raise FeatureError(f"{name} has shape {table.shape}; expected (T, d)")
-    _finite(table, name)
-    return table
-
-
-def _vector(values: Any, name: str, steps: int) -> Floats:
-    if np.ndim(values) == 0:
-        number = FLOAT.scalar(parse_number(values, name))
-        return np.full(steps, number)
-    vector = np.array(values, dtype=float)
-    if vector.shape != (steps,):
-        raise FeatureError(f"{name} has shape {vector.shape}; phi has {steps} rows")
-    _finite(vector, name)
-    return vector
-
-
-def _finite(values: Floats, name: str) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if bad.size:
-        place = ", ".join(map(str, bad[0]))
-        raise NumberError(f"{name}[{place}] is {values[tuple(bad[0])]}; expected a finite number")
-
-
-def _ratios(target: Any, behavior: Any, steps: int) -> Floats:
-    if target is None and behavior is None:
-        return np.ones(steps)
-    if target is None or behavior is None:
-        raise InputError("give both target and behavior probabilities, or rho")
-    pi, mu = _vector(target, "target", steps), _vector(behavior, "behavior", steps)
-    if (mu <= 0).any():
-        row = int(np.flatnonzero(mu <= 0)[0])
-        raise CoverageError(
-            f"behavior[{row}] is {mu[row]}, yet its action was taken; a logged action has a positive "
-            "behaviour probability",
-            [(row, None)],
+def _chances(log: Log, name: str, policy: Policy | None) -> list[Any] | None:
+    """Probabilities of the logged actions: of a policy, of the log's own column, or None."""
+    role = {"target": "target", "behavior": "behaviour"}[name]
+    if policy is not None:
+        return [
+            policy_row(policy, s.state, role, f"line {s.line}: ").get(s.action, 0)
+            for s in log.steps
+        ]
+    column = [getattr(step, name) for step in log.steps]
+    gaps = [step.line for step, p in zip(log.steps, column, strict=True) if p is None]
+    if len(gaps) == len(column):
+        return None
+    if gaps:
+        raise InputError(
+            f"line {gaps[0]} has no {name} probability, but other lines have; fill it in, or give "
+            f"{name}=, a Policy"
         )
-    return pi / mu
+    return column

@@ -65,11 +65,27 @@ class ErrorMeasure:
         return cls(np.array([U.T @ W, half @ A]), np.array([best, half @ b]), float(rest @ rest))
 
     def __call__(self, record: Floats) -> tuple[Floats, Floats]:
-        """RMSE and RMSPBE of each row of ``record``, (k, d)."""
-        squares = []
-        with np.errstate(over="ignore", invalid="ignore"):
-            for M, q in zip(self.maps, self.targets, strict=True):
-                gap = record @ M.T
-                gap -= q
-                squares.append(np.einsum("kr,kr->k", gap, gap))
-            return np.sqrt(squares[0] + self.floor), np.sqrt(squares[1])
+        """RMSE and RMSPBE of each row of ``record``, (k, d); infinite only beyond all floats."""
+        value, projected = (
+            _distances(record, M, q) for M, q in zip(self.maps, self.targets, strict=True)
+        )
+        return np.hypot(value, np.sqrt(self.floor)), projected
+
+
+def _distances(record: Floats, M: Floats, q: Floats) -> Floats:
+    """||M theta - q|| of each row theta."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        gap = record @ M.T
+        gap -= q
+        squares = np.einsum("kr,kr->k", gap, gap)
+        lengths: Floats = np.sqrt(squares)
+        far = ~((squares > 1e-290) & (squares < 1e300))
+        if far.any():  # squares leave the range of floats before lengths do
+            size = np.maximum(np.abs(record[far]).max(axis=1, initial=0), np.abs(q).max(initial=0))
+            size[size == 0] = 1.0
+            gap = record[far] / size[:, None] @ M.T - q / size[:, None]
+            most = np.abs(gap).max(axis=1, initial=0)
+            most[most == 0] = 1.0
+            gap /= most[:, None]
+            lengths[far] = np.sqrt(np.einsum("kr,kr->k", gap, gap)) * most * size
+    return lengths

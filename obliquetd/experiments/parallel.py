@@ -72,7 +72,7 @@ def check_workers(
     workers: int | None = None, backend: str = "cores", scheduler: str | None = None
 ) -> None:
     """InputError for workers that cannot be meant."""
-    if workers is not None and (not isinstance(workers, int) or workers < 1):
+    if workers is not None and (type(workers) is not int or workers < 1):
         raise InputError(f"workers is {workers!r}; expected a positive integer")
     if backend not in BACKENDS:
         raise InputError(f"backend is {backend!r}; expected one of {', '.join(BACKENDS)}")

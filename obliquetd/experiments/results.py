@@ -7,7 +7,7 @@ import io
 import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -77,4 +77,12 @@ def save_columns(
 def versions() -> dict[str, str]:
     """The versions that a result was made with."""
     packages = ("obliquetd", "numpy", "scipy", "sympy", "numba", "joblib")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+def _version(name: str) -> str:
+    """Of an installed package; a source tree that runs as it is has none."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError
-from obliquetd.experiments.experiment import Experiment, Run, check_learners, positive
+from obliquetd.experiments.experiment import Experiment, Run, positive
+from obliquetd.experiments.identity import named_learners
 from obliquetd.experiments.logged import LoggedData
+from obliquetd.experiments.parallel import check_workers
 from obliquetd.experiments.streams import Floats
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
@@ -40,7 +42,9 @@ class Curve:
     theta : array (runs, d)
         The last weights (of a diverged run, those at its last record).
     diverged_at : tuple of int or None
-        For each run the step at which it diverged.
+        For each run the step at which it diverged: the first after which its weights are not
+        finite or 1e150 times the scale of the experiment, whatever is recorded (see
+        :meth:`obliquetd.experiments.Experiment.run`).
     path : array (runs, records, d)
         The weights at the recorded steps, infinite after a divergence; empty unless
         ``keep_path`` was asked for.
@@ -71,18 +75,41 @@ class Curve:
         """The number of runs that diverged."""
         return sum(t is not None for t in self.diverged_at)
 
+    def errors(self, error: str = "rmse") -> Floats:
+        """The errors of every run, shape (runs, records).
+
+        Raises
+        ------
+        InputError
+            For an error of another name, or where a log was replayed without a problem.
+        """
+        if error not in ("rmse", "rmspbe"):
+            raise InputError(f"error is {error!r}; expected 'rmse' or 'rmspbe'")
+        values: Floats = getattr(self, error)
+        if not values.size:
+            raise InputError(
+                "no errors were measured, because a log was replayed without a problem; give the "
+                "problem too, or read the weights from theta and path"
+            )
+        return values
+
     def mean(self, error: str = "rmse") -> Floats:
         """The mean error over the runs: infinite once any of them has diverged."""
-        values: Floats = getattr(self, error)
-        average: Floats = values.mean(axis=0)
+        average: Floats = self.errors(error).mean(axis=0)
         return average
 
     def standard_error(self, error: str = "rmse") -> Floats:
-        """The standard error of :meth:`mean`, NaN once a run has diverged."""
-        values: Floats = getattr(self, error)
-        with np.errstate(invalid="ignore"):
-            spread: Floats = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        """The standard error of :meth:`mean`; NaN once a run has diverged, or where there is one."""
+        spread: Floats = standard_error(self.errors(error))
         return spread
+
+
+def standard_error(values: Floats) -> Any:
+    """Of the mean over the first axis; NaN where that cannot be told from one run, or none ends."""
+    if len(values) < 2:
+        return np.full(values.shape[1:], np.nan)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +157,7 @@ class Simulation(HtmlTable):
         return "\n".join([caption, *lines])
 
     def to_dict(self) -> dict[str, Any]:
-        """Strict JSON data: mean errors (null where infinite) and where runs diverged."""
+        """Strict JSON data: where runs diverged, and mean errors, where measured (null: infinite)."""
         return {
             "steps": self.steps.tolist(),
             "learners": {
@@ -140,6 +167,7 @@ class Simulation(HtmlTable):
                     **{
                         error: [float(x) if np.isfinite(x) else None for x in curve.mean(error)]
                         for error in ("rmse", "rmspbe")
+                        if curve.rmse.size
                     },
                 }
                 for name, curve in self.curves.items()
@@ -149,7 +177,7 @@ class Simulation(HtmlTable):
 
 def simulate(
     problem: PolicyEvaluation | None,
-    learners: Sequence[Learner] | Mapping[str, Learner],
+    learners: Learner | Iterable[Learner] | Mapping[str, Learner],
     steps: int,
     runs: int = 1,
     seed: int = 0,
@@ -167,17 +195,21 @@ def simulate(
     ----------
     problem : PolicyEvaluation or None
         None only where a log is replayed; then no errors are recorded.
-    learners : sequence or mapping of name to Learner
-        In a sequence, two of one kind are told apart by a number.
+    learners : Learner, iterable of them, or mapping of name to Learner
+        In an iterable, two of one kind are told apart by a number.
     steps, runs : int
+        A log is one run.
     seed : int
         Run k draws from the k-th child of ``numpy.random.SeedSequence(seed)``.
     stream : {"trajectory", "iid", "episodes"} or LoggedData
+        A trajectory visits states as the stationary distribution says; weights xi of the user's
+        own that are not stationary go with "iid", or with ``start``.
     start : mapping of state to probability, optional
+        Where a trajectory or the episodes begin.
     theta0 : vector of d, optional
         The first weights; zero unless given.
     every : int
-        Record errors each that many steps.
+        Record errors each that many steps, and after the last one.
     keep_path : bool
         Keep the weights at the recorded steps too.
     workers : int, optional
@@ -190,7 +222,10 @@ def simulate(
     Raises
     ------
     InputError
-        Steps, runs or every that are not positive; a learner without a step size.
+        Steps, runs or every that are not positive; a learner without a step size, or one that
+        the stream cannot serve; weights that contradict the stream.
+    SizeError
+        Where that many steps would not fit into memory.
 
     Examples
     --------
@@ -201,15 +236,18 @@ def simulate(
     (2, 0)
     """
     positive("runs", runs)
-    named = _named(learners)
+    check_workers(workers)
+    named = named_learners(learners, lambda learner: learner.name)
     experiment = Experiment.of(
         problem, steps, seed, stream=stream, start=start, theta0=theta0, every=every
     )
+    at_once = min(workers or os.cpu_count() or 1, runs)
+    experiment.check(named, runs, at_once=at_once, keep_path=keep_path)
     long = steps * runs * len(named) > LONG
     results = _all(
         lambda run: experiment.run(named, run, keep_path),
         runs,
-        workers or os.cpu_count() or 1,
+        at_once,
         long,
     )
     curves = {
@@ -217,19 +255,6 @@ def simulate(
         for name, learner in named.items()
     }
     return Simulation(experiment.recorded, curves)
-
-
-def _named(learners: Sequence[Learner] | Mapping[str, Learner]) -> dict[str, Learner]:
-    if isinstance(learners, Mapping):
-        named = dict(learners)
-    else:
-        named = {}
-        for learner in learners:
-            base = getattr(learner, "name", str(learner))
-            count = sum(key.split(" ")[0] == base for key in named)
-            named[base if not count else f"{base} {count + 1}"] = learner
-    check_learners(named, "simulate")
-    return named
 
 
 def _all(one: Callable[[int], Any], runs: int, workers: int, long: bool) -> list[Any]:
@@ -241,7 +266,7 @@ def _all(one: Callable[[int], Any], runs: int, workers: int, long: bool) -> list
         bar: Any = Progress(console=Console(stderr=True), transient=True)
     else:
         bar = nullcontext()
-    with bar as progress, ThreadPoolExecutor(min(workers, runs)) as pool:
+    with bar as progress, ThreadPoolExecutor(workers) as pool:
         results = []
         task = progress.add_task("simulating", total=runs) if progress is not None else None
         for result in pool.map(one, range(runs)):

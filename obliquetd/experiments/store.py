@@ -1,18 +1,19 @@
 """A folder with one file for each finished task, so that nothing finished is computed twice.
 
 A file is written under another name and moved into place, so it is there whole or not at
-all. ``experiment.json`` says which experiment the folder belongs to.
+all. Every file carries the identity of its experiment, and is believed for that one only;
+``experiment.json`` claims the folder, and of two processes that claim it at once one wins.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, cast
@@ -46,9 +47,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ResultsError(
-            f"cannot write {path}: {error.strerror or error}; give another output folder", str(path)
-        ) from error
+        raise _unwritable(path, error) from error
 
 
 class Store:
@@ -58,7 +57,7 @@ class Store:
     ----------
     folder : path
     identity : mapping of str to JSON data
-        What the numbers depend on. A folder whose identity differs is refused.
+        What the numbers depend on. A folder, or a file in it, whose identity differs is refused.
 
     Raises
     ------
@@ -68,28 +67,41 @@ class Store:
 
     def __init__(self, folder: str | Path, identity: Mapping[str, Any]) -> None:
         self.folder = Path(folder)
+        self.identity = json.dumps(dict(identity))
         note = self.folder / "experiment.json"
-        if note.exists():
-            self._check(note, identity)
-        text = json.dumps(dict(identity), indent=1)
-        write_atomically(note, lambda file: file.write(text.encode()))
-
-    def _check(self, note: Path, identity: Mapping[str, Any]) -> None:
+        if not note.exists():
+            for path in sorted((self.folder / "tasks").glob("*.npz")):
+                self._check(self._read(path)[0], path)
+            text = json.dumps(dict(identity), indent=1)
+            _create(note, text.encode())
         try:
-            known = json.loads(note.read_text())
-            items = dict(known)
-        except (OSError, ValueError, TypeError) as error:
-            raise ResultsError(
-                f"{note} cannot be read ({error}); remove it, or give another output folder",
-                str(note),
-            ) from None
-        for key, value in identity.items():
+            known = note.read_text()
+        except (OSError, ValueError) as error:
+            raise _unreadable(note, error) from None
+        self._check(known, note)
+
+    def _check(self, known: str, place: Path) -> None:
+        """Whether a file's identity is that of this experiment."""
+        try:
+            items = dict(json.loads(known))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise _unreadable(place, error) from None
+        for key, value in json.loads(self.identity).items():
             if items.get(key) != value:
                 raise ResultsError(
-                    f"{self.folder} holds results of another experiment: {key} is "
-                    f"{items.get(key)!r} there and {value!r} here; give another output folder",
-                    str(self.folder),
+                    f"{place} belongs to another experiment: {key} is {str(items.get(key))[:80]} "
+                    f"there and {value} here; give another output folder",
+                    str(place),
                 )
+
+    def check_writable(self) -> None:
+        """ResultsError where tasks could not be kept, before any is computed."""
+        try:
+            (self.folder / "tasks").mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder / "tasks"):
+                pass
+        except OSError as error:
+            raise _unwritable(self.folder / "tasks", error) from error
 
     def path(self, task: str) -> Path:
         """The file of a task: its name, made safe and told apart by a digest."""
@@ -108,14 +120,27 @@ class Store:
         path = self.path(task)
         if not path.exists():
             return None
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in data.files}
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-            raise self.broken(path, str(error)) from None
-        if arrays.pop("task", np.array("")).item() != task:
+        known, arrays = self._read(path)
+        self._check(known, path)
+        if str(arrays.pop("task", "")) != task:
             raise self.broken(path, "it does not name its task")
         return arrays
+
+    def _read(self, path: Path) -> tuple[str, Arrays]:
+        """The identity that a file carries, and its other arrays."""
+        try:
+            with zipfile.ZipFile(path) as archive:
+                if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                    raise self.broken(path, "it is compressed, which task files never are")
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
+                arrays = {name: data[name] for name in data.files}
+        except Exception as error:  # on foreign bytes numpy raises whatever its tokenizer does
+            if isinstance(error, ResultsError):
+                raise
+            raise self.broken(path, str(error)) from None
+        if "experiment" not in arrays:
+            raise self.broken(path, "it does not say which experiment it belongs to")
+        return str(arrays.pop("experiment")), arrays
 
     @staticmethod
     def broken(path: Path, why: str) -> ResultsError:
@@ -127,7 +152,49 @@ class Store:
 
     def save(self, task: str, arrays: Arrays) -> None:
         """Keep what a task found."""
+        about = {"task": np.array(task), "experiment": np.array(self.identity)}
         write_atomically(
             self.path(task),
-            lambda file: np.savez(file, **cast(Any, {**arrays, "task": np.array(task)})),
+            lambda file: np.savez(file, **cast(Any, {**arrays, **about})),
         )
+
+
+def _create(path: Path, content: bytes) -> None:
+    """Write a file unless it is there: whole, and by one of all processes that try at once."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).chmod(0o644)
+            with contextlib.suppress(FileExistsError):
+                _link(temporary, path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _link(temporary: str, path: Path) -> None:
+    """A second name for a file, which fails where the name is taken; some disks have no links."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        with path.open("xb") as file:
+            file.write(Path(temporary).read_bytes())
+
+
+def _unwritable(path: Path, error: OSError) -> ResultsError:
+    return ResultsError(
+        f"cannot write {path}: {error.strerror or error}; give another output folder", str(path)
+    )
+
+
+def _unreadable(path: Path, error: Exception) -> ResultsError:
+    return ResultsError(
+        f"{path} cannot be read ({str(error)[:200]}); remove it, or give another output folder",
+        str(path),
+    )

@@ -10,14 +10,15 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import FLOAT, FloatMatrix, Matrix
+from obliquetd.algebra import FLOAT, FloatMatrix, Matrix, number_text
 from obliquetd.errors import InputError
 from obliquetd.inputs import OCCUPANCY
+from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_walk
 from obliquetd.mdp.imports import shown
 from obliquetd.mdp.start import start_distribution
@@ -63,7 +64,42 @@ class Drawn(NamedTuple):
 
 
 class Stream(ABC):
-    """A source of runs; abstract."""
+    """A source of runs; abstract.
+
+    Attributes
+    ----------
+    resamples : bool
+        Whether a second, independent transition can be drawn from the same state, as
+        double sampling needs.
+    varies : bool
+        Whether two runs differ.
+    length : int or None
+        The most steps that a run can have; None where there is no such bound.
+    """
+
+    resamples: ClassVar[bool] = False
+    varies: ClassVar[bool] = True
+
+    @property
+    def length(self) -> int | None:
+        """See above."""
+        return None
+
+    def check(self, steps: int, runs: int, learners: Mapping[str, Learner]) -> None:
+        """InputError where the stream cannot serve so many steps, runs, or one of the learners."""
+        if self.length is not None and steps > self.length:
+            raise InputError(f"{steps} steps asked of a log of {self.length} transitions")
+        if runs > 1 and not self.varies:
+            raise InputError(
+                f"runs is {runs}, but a log is one run, and replaying it gives the same numbers "
+                "again; use runs=1, or draw from the problem that the log estimates"
+            )
+        for name, learner in learners.items():
+            if learner.double_sampling and not self.resamples:
+                raise InputError(
+                    f"{name} needs two independent transitions out of every state, and a log has "
+                    "one; use ResidualGradient, which needs one, or a stream drawn from a problem"
+                )
 
     @property
     @abstractmethod
@@ -107,10 +143,10 @@ class TableStream(Stream):
     ----------
     problem : PolicyEvaluation
     kind : {"trajectory", "iid", "episodes"}
-        One endless trajectory from its stationary distribution (or from ``start``), in which
-        episodes begin anew from the problem's own ``start``; independent transitions from
-        xi, that of a terminal state leading to itself with reward 0; or episodes that begin
-        in ``start`` and end in terminal states.
+        One endless trajectory from its stationary distribution, which xi must be, or from
+        ``start``, in which episodes begin anew from the problem's own ``start``; independent
+        transitions from xi, that of a terminal state leading to itself with reward 0; or
+        episodes that begin in ``start`` and end in terminal states.
     start : mapping of state to probability, optional
         The problem's own unless given.
 
@@ -118,7 +154,11 @@ class TableStream(Stream):
     ------
     InputError
         Where the kind and the model do not fit.
+    StationaryError
+        For a trajectory without ``start`` where the chain has several closed classes.
     """
+
+    resamples = True
 
     def __init__(
         self,
@@ -136,9 +176,15 @@ class TableStream(Stream):
             )
         if kind == "episodes" and start is None and problem.start is None:
             raise InputError("stream='episodes' needs start=, a mapping of states to probabilities")
+        if kind == "iid" and start is not None:
+            raise InputError(
+                "stream='iid' draws states from xi; leave start out, or give xi=start to the problem"
+            )
         ops = floating(problem)
         if kind == "episodes" or problem.inputs.xi == OCCUPANCY:
             start = problem.start if start is None else start
+        if kind == "trajectory" and start is None:
+            _check_stationary(problem)
         first = self._start(problem, ops, start)
         if kind == "episodes":  # the walk itself begins anew, in a state without rows
             ops = Operators(dataclasses.replace(problem.inputs, start=None), FLOAT)
@@ -208,3 +254,25 @@ class TableStream(Stream):
         u = states + rng.random(len(states))
         rows = np.searchsorted(base, u, side="right")
         return np.clip(rows, self.offsets[states], self.offsets[states + 1] - 1).astype(np.int64)
+
+
+STATIONARY = 1e-9
+"""Floats: weights are stationary where a step changes none of them by more, relatively."""
+
+
+def _check_stationary(problem: PolicyEvaluation) -> None:
+    """InputError where a trajectory does not visit states as weights xi of the user's own say."""
+    ops = problem._ops
+    before = ops.xi.entries()
+    if ops.inputs.xi is None:
+        return
+    exact = ops.arithmetic.kind != "float"
+    for state, a, b in zip(problem.states, before, (ops.P_b.T @ ops.xi).entries(), strict=True):
+        if (a != b) if exact else abs(a - b) > STATIONARY * max(a, b):
+            weights = [number_text(ops.arithmetic.public(x)) for x in (a, b)]
+            raise InputError(
+                f"the weights xi are not stationary: state {state!r} has {weights[0]}, and one step "
+                f"of the behaviour makes it {weights[1]}, so a trajectory visits other states than "
+                "xi says. Use stream='iid', or say where the trajectory begins with start=, or leave "
+                "xi out of the problem"
+            )

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliquetd.algebra import FLOAT, parse_number
 from obliquetd.errors import InputError
-from obliquetd.experiments.experiment import Experiment, Run, check_learners, positive
-from obliquetd.experiments.grid import label
+from obliquetd.experiments.experiment import Experiment, positive
+from obliquetd.experiments.grid import label, setting_text, settings_of
+from obliquetd.experiments.identity import (
+    learner_identity,
+    named_learners,
+    schedule_identity,
+    step_sizes,
+)
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.parallel import check_workers, run_tasks
-from obliquetd.experiments.simulate import Curve, Simulation
+from obliquetd.experiments.simulate import Simulation, standard_error
 from obliquetd.experiments.store import Store
+from obliquetd.experiments.tasks import Task, Work, check_shape, curves_of
 from obliquetd.learners import Learner
 from obliquetd.learners.compiled import rules_digest
 from obliquetd.problem import PolicyEvaluation
@@ -24,6 +32,9 @@ __all__ = ["CRITERIA", "Setting", "Sweep", "run", "sweep"]
 
 BLOCK = 25
 """Runs in a task unless said otherwise."""
+
+RUNS = 20
+"""Runs of a sweep unless said otherwise; a log is one."""
 
 CRITERIA: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "whole": lambda errors: errors.mean(axis=1),
@@ -34,22 +45,11 @@ CRITERIA: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 Progress = Callable[[int, int], None]
 
 
-class Task(NamedTuple):
-    """Runs first, ..., last - 1 of one learner."""
-
-    name: str
-    learner: Learner
-    first: int
-    last: int
-
-    @property
-    def key(self) -> str:
-        """The task's name in the store: the learner in full, whatever it is called here."""
-        return f"{self.learner!r} runs {self.first}-{self.last - 1}"
-
-
 class Setting(NamedTuple):
-    """How one learner did: mean of the criterion over the runs, its standard error, divergences."""
+    """How one learner did: mean of the criterion over the runs, its standard error, divergences.
+
+    The standard error is NaN for a single run, and where one diverged.
+    """
 
     name: str
     learner: Learner
@@ -82,20 +82,21 @@ class Sweep(Simulation):
         criterion : {"end", "whole"}
             The mean error over the last tenth of the records, or over all.
         """
-        if error not in ("rmse", "rmspbe") or criterion not in CRITERIA:
+        if criterion not in CRITERIA:
             raise InputError(
-                f"error is {error!r} and criterion {criterion!r}; expected 'rmse' or 'rmspbe', and "
-                f"one of {', '.join(map(repr, CRITERIA))}"
+                f"criterion is {criterion!r}; expected one of {', '.join(map(repr, CRITERIA))}"
             )
         out = []
         for name, curve in self.curves.items():
             if kind in (None, curve.learner.name):
-                values = CRITERIA[criterion](getattr(curve, error))
-                with np.errstate(invalid="ignore"):
-                    spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+                values = CRITERIA[criterion](curve.errors(error))
                 out.append(
                     Setting(
-                        name, curve.learner, float(values.mean()), float(spread), curve.diverged
+                        name,
+                        curve.learner,
+                        float(values.mean()),
+                        float(standard_error(values)),
+                        curve.diverged,
                     )
                 )
         if not out:
@@ -109,7 +110,7 @@ class Sweep(Simulation):
         Raises
         ------
         InputError
-            Where every setting diverged.
+            Where every setting diverged, or no errors were measured.
         """
         found = min(self.settings(kind, error, criterion), key=lambda s: s.value)
         if not np.isfinite(found.value):
@@ -117,19 +118,32 @@ class Sweep(Simulation):
         return found
 
     def sensitivity(self, kind: str, error: str = "rmse", criterion: str = "end") -> list[Setting]:
-        """For each step size alpha, in order, the best setting that has it."""
-        best: dict[float, Setting] = {}
+        """For each step size alpha, in order, the best setting that has it.
+
+        Schedules are told apart by all their numbers, and stand where their first one does.
+        """
+        best: dict[str, tuple[float, Setting]] = {}
         for setting in self.settings(kind, error, criterion):
-            alpha = setting.learner.step_size(0)
-            if alpha not in best or setting.value < best[alpha].value:
-                best[alpha] = setting
-        return [best[alpha] for alpha in sorted(best)]
+            alphas = step_sizes(setting.learner, int(self.steps[-1]))
+            key = schedule_identity(alphas)
+            if key not in best or setting.value < best[key][1].value:
+                best[key] = float(alphas[0]), setting
+        return [setting for _, setting in sorted(best.values(), key=lambda pair: pair[0])]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Tidy rows: learner, its settings, run, step, rmse, rmspbe; infinite once diverged."""
+        """Tidy rows: learner, its settings, run, step, rmse, rmspbe; infinite once diverged.
+
+        The settings are alpha, mu and lam, and every other one in which learners of the sweep
+        differ from the default.
+        """
+        columns = dict.fromkeys(["alpha", "mu", "lam"])
         for curve in self.curves.values():
-            settings = _settings(curve.learner)
-            for k, (rmse, rmspbe) in enumerate(zip(curve.rmse, curve.rmspbe, strict=True)):
+            columns |= dict.fromkeys(settings_of(curve.learner))
+        for curve in self.curves.values():
+            settings = {"learner": curve.learner.name}
+            settings |= {name: _setting(curve.learner, name) for name in columns}
+            errors = curve.errors("rmse"), curve.errors("rmspbe")
+            for k, (rmse, rmspbe) in enumerate(zip(*errors, strict=True)):
                 for step, e, p in zip(
                     self.steps.tolist(), rmse.tolist(), rmspbe.tolist(), strict=True
                 ):
@@ -137,10 +151,10 @@ class Sweep(Simulation):
 
 
 def sweep(
-    problem: PolicyEvaluation,
-    learners: Iterable[Learner],
+    problem: PolicyEvaluation | None,
+    learners: Learner | Iterable[Learner] | Mapping[str, Learner],
     steps: int,
-    runs: int = 20,
+    runs: int | None = None,
     seed: int = 0,
     *,
     stream: str | LoggedData = "trajectory",
@@ -153,13 +167,16 @@ def sweep(
 
     Parameters
     ----------
-    problem : PolicyEvaluation
-    learners : iterable of Learner
+    problem : PolicyEvaluation or None
+    learners : Learner, iterable of them, or mapping of name to Learner
         Such as :func:`obliquetd.experiments.grid` makes.
-    steps, runs, seed, stream, start, theta0
+    steps, seed, stream, start, theta0
         As in :func:`obliquetd.simulate`; every learner meets the same transitions.
+    runs : int, optional
+        20 unless given; 1 of a log.
     every : int, optional
-        Record errors each that many steps; a hundredth of the steps unless given.
+        Record errors each that many steps, and after the last; a hundredth of the steps unless
+        given.
     **options
         ``out``, ``workers``, ``backend``, ``scheduler``, ``block``, ``progress`` of
         :func:`obliquetd.experiments.run`.
@@ -173,11 +190,14 @@ def sweep(
     >>> found.best("SETD").name, found["TD alpha=0.01"].diverged
     ('SETD alpha=0.01', 0)
     """
-    every = every or max(1, int(steps) // 100 if isinstance(steps, int | np.integer) else 1)
+    if every is None:
+        every = max(1, int(steps) // 100 if isinstance(steps, int | np.integer) else 1)
     experiment = Experiment.of(
         problem, steps, seed, stream=stream, start=start, theta0=theta0, every=every
     )
-    return run(experiment, {label(x): x for x in learners}, runs, **options)
+    if runs is None:
+        runs = RUNS if experiment.stream.varies else 1
+    return run(experiment, named_learners(learners, label), runs, **options)
 
 
 def run(
@@ -219,14 +239,27 @@ def run(
     positive("runs", runs)
     positive("block", block)
     check_workers(workers, backend, scheduler)
-    check_learners(learners, "run")
-    for learner in learners.values():
-        learner.step_size(0)
+    learners = named_learners(learners, label)
+    experiment.check(learners, runs)
+    steps = experiment.steps
+    identities = {
+        name: learner_identity(learner, step_sizes(learner, steps))
+        for name, learner in learners.items()
+    }
     store = None
     if out is not None:
-        store = Store(out, {"experiment": experiment.identity(), "rules": rules_digest()})
+        store = Store(
+            out,
+            {
+                "seed": int(experiment.seed),
+                "steps": int(steps),
+                "every": int(experiment.every),
+                "experiment": experiment.identity(),
+                "rules": rules_digest(),
+            },
+        )
     tasks = [
-        Task(name, learner, first, min(first + block, runs))
+        Task(name, learner, identities[name], first, min(first + block, runs))
         for first in range(0, runs, block)  # a worker meets the same runs one after the other
         for name, learner in learners.items()
     ]
@@ -234,14 +267,16 @@ def run(
     for i, task in enumerate(tasks):
         kept = store.load(task.key) if store else None
         if kept is not None:
-            _check_shape(store, task, kept, experiment)
+            check_shape(store, task, kept, experiment)
             found[i] = kept
     todo = [i for i in range(len(tasks)) if i not in found]
     if progress:
         progress(len(found), len(tasks))
     if todo:
+        if store:
+            store.check_writable()
         results = run_tasks(
-            _Work(experiment), [tasks[i] for i in todo], workers=workers, backend=backend,
+            Work(experiment), [tasks[i] for i in todo], workers=workers, backend=backend,
             scheduler=scheduler,
         )  # fmt: skip
         for k, arrays in results:
@@ -250,62 +285,14 @@ def run(
                 store.save(tasks[todo[k]].key, arrays)
             if progress:
                 progress(len(found), len(tasks))
-    return Sweep(experiment.recorded, _curves(learners, tasks, found), int(experiment.seed))
+    return Sweep(experiment.recorded, curves_of(learners, tasks, found), int(experiment.seed))
 
 
-class _Work:
-    """A task's runs as arrays; an object, so that the experiment is sent to a worker once."""
-
-    def __init__(self, experiment: Experiment) -> None:
-        self.experiment = experiment
-
-    def __call__(self, task: Task) -> dict[str, np.ndarray]:
-        runs = [
-            self.experiment.run({task.name: task.learner}, k)[task.name]
-            for k in range(task.first, task.last)
-        ]
-        return {
-            "rmse": np.array([r.rmse for r in runs]),
-            "rmspbe": np.array([r.rmspbe for r in runs]),
-            "theta": np.array([r.theta for r in runs]),
-            "diverged_at": np.array(
-                [-1 if r.diverged_at is None else r.diverged_at for r in runs], dtype=np.int64
-            ),
-        }
-
-
-def _check_shape(
-    store: Store | None, task: Task, kept: dict[str, np.ndarray], experiment: Experiment
-) -> None:
-    """A file that reads, and yet is not what this task writes, is corrupt as well."""
-    runs, records = task.last - task.first, len(experiment.recorded)
-    shapes = {
-        "rmse": (runs, records),
-        "rmspbe": (runs, records),
-        "theta": (runs, len(experiment.first)),
-        "diverged_at": (runs,),
-    }
-    if store and {name: a.shape for name, a in kept.items()} != shapes:
-        raise store.broken(store.path(task.key), "its arrays do not have the shapes of the task")
-
-
-def _curves(
-    learners: Mapping[str, Learner], tasks: Sequence[Task], found: Mapping[int, Any]
-) -> dict[str, Curve]:
-    parts: dict[str, list[Run]] = {name: [] for name in learners}
-    for i, task in enumerate(tasks):
-        arrays = found[i]
-        for rmse, rmspbe, theta, t in zip(
-            arrays["rmse"], arrays["rmspbe"], arrays["theta"], arrays["diverged_at"].tolist(),
-            strict=True,
-        ):  # fmt: skip
-            parts[task.name].append(Run(rmse, rmspbe, theta, None if t < 0 else t, None))
-    return {name: Curve.gather(learner, parts[name]) for name, learner in learners.items()}
-
-
-def _settings(learner: Learner) -> dict[str, Any]:
-    def number(name: str) -> Any:
-        value = getattr(learner, name, None)
-        return value if callable(value) or value is None else float(value)
-
-    return {"learner": learner.name, **{name: number(name) for name in ("alpha", "mu", "lam")}}
+def _setting(learner: Learner, name: str) -> Any:
+    """A number as a float, anything else as text, None where the learner has no such setting."""
+    value = getattr(learner, name, None)
+    if value is None:
+        return None
+    if callable(value) or name not in ("alpha", "mu", "lam"):
+        return setting_text(value)
+    return FLOAT.scalar(parse_number(value))

@@ -3,9 +3,10 @@
 The first line names the columns: ``state``, ``action``, ``next_state``, ``reward``, and where they
 are known ``done`` (the episode ended here, in a state worth nothing more), ``truncated`` (a limit of
 time cut it here: the next line begins anew, but ``next_state`` keeps its value), ``first`` (an episode
-begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels are integers where all of them are written as Python
-writes integers, else text as it stands: 01 and 1 are two states. Blanks after commas belong to a
-label unless the first line has them too. Rewards and probabilities are numbers, never formulas.
+begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels are integers where
+all of them are written as Python writes integers, else text as it stands: 01 and 1 are two states.
+Blanks after commas belong to a label unless the first line has them too. Rewards and probabilities
+are numbers, never formulas.
 """
 
 from __future__ import annotations

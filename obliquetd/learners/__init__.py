@@ -1,6 +1,6 @@
 """The stochastic update rules, one family a file."""
 
-from obliquetd.learners.base import Learner, RobbinsMonro
+from obliquetd.learners.base import Learner, RobbinsMonro, require_learner, require_learners
 from obliquetd.learners.emphatic import ETD, SETD, TD
 from obliquetd.learners.gradient import GTD2, TDC
 from obliquetd.learners.residual import DoubleSampledResidualGradient, ResidualGradient
@@ -27,4 +27,6 @@ __all__ = [
     "Learner",
     "ResidualGradient",
     "RobbinsMonro",
+    "require_learner",
+    "require_learners",
 ]

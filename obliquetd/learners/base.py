@@ -24,16 +24,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import sympy as sp
 
-from obliquetd.algebra import number_text, parse_number, public_number
+from obliquetd.algebra import parse_number, public_number, quoted
 from obliquetd.errors import InputError, NumberError
 
-__all__ = ["Learner", "RobbinsMonro", "StepSize"]
+__all__ = ["Learner", "RobbinsMonro", "StepSize", "require_learner", "require_learners"]
 
 StepSize = Any
 """A positive number, or a callable of the step 0, 1, 2, ..."""
@@ -86,7 +86,7 @@ class Learner(ABC):
         check_step_size(self.alpha, "alpha")
         lam = parse_number(self.lam, "lam")
         if not isinstance(lam, sp.Basic) and not 0 <= lam <= 1:
-            raise InputError(f"lam is {number_text(lam)}; expected a number in [0, 1]")
+            raise InputError(f"lam is {quoted(lam)}; expected a number in [0, 1]")
 
     @property
     @abstractmethod
@@ -142,4 +142,30 @@ def check_step_size(value: StepSize, name: str) -> None:
         return
     number = parse_number(value, name)
     if not isinstance(number, sp.Basic) and not number > 0:
-        raise NumberError(f"{name} is {number_text(number)}; expected a positive step size")
+        raise NumberError(f"{name} is {quoted(number)}; expected a positive step size")
+
+
+def require_learner(value: Any) -> Learner:
+    """The value itself, where it is a learner.
+
+    Raises
+    ------
+    InputError
+        For anything else; a class of learners is told how to make one.
+    """
+    if isinstance(value, Learner):
+        return value
+    if isinstance(value, type) and issubclass(value, Learner):
+        name = value.__name__
+        raise InputError(
+            f"the class {name} came where a learner is expected; make one, as in {name}() or "
+            f"{name}(0.1)"
+        )
+    raise InputError(f"{value!r} is no learner; expected one such as TD(0.1)")
+
+
+def require_learners(values: Any) -> tuple[Learner, ...]:
+    """One learner, or an iterable of them; errors as for :func:`require_learner`."""
+    if not isinstance(values, Iterable) or isinstance(values, str | type):
+        return (require_learner(values),)
+    return tuple(require_learner(value) for value in values)

@@ -32,9 +32,6 @@ SUMS = {"contract", "reassoc", "nsz"}
 step: Any = None
 """What :func:`drive` calls; :func:`compiled_driver` puts a compiled rule in its place."""
 
-HUGE = 1e150
-"""A TD error of this size ends a run as diverged: its square is still a float."""
-
 
 def pick_row(cumulative: Any, first: int, last: int, u: float) -> int:
     """The outcome in rows first, ..., last - 1 whose share of [0, 1) holds u."""
@@ -68,24 +65,29 @@ def walk(
 def drive(
     code: int, theta: Any, w: Any, memory: Any, features: Any, state: Any, next_state: Any,
     reward: Any, discount: Any, rho: Any, rows: Any, twins: Any, fresh: Any, alphas: Any,
-    ratio: float, lam: float, every: int, record: Any,
+    ratio: float, lam: float, every: int, limit: float, record: Any,
 ) -> int:  # fmt: skip
-    """Run one learner over the outcomes ``rows``; record theta every ``every`` steps.
+    """Run one learner over the outcomes ``rows``; record theta each ``every`` steps and at the end.
 
-    Returns the step at which the run diverged, or -1.
+    Returns the number of steps after which the sizes of the weights (of theta and w) first add up
+    to more than ``limit`` or are no longer numbers, where the run ends; or -1.
     """
     for t in range(len(rows)):
         i, k = rows[t], twins[t]
         if fresh[t]:
             memory[:] = 0.0
-        delta = step(
+        step(
             code, theta, w, memory, features, state[i], next_state[i], reward[i], discount[i],
             rho[i], next_state[k], discount[k], rho[k], alphas[t], alphas[t] * ratio, lam,
         )  # fmt: skip
-        if not -HUGE < delta < HUGE:
-            return t
+        size = 0.0
+        for j in range(len(theta)):
+            size += abs(theta[j]) + abs(w[j])
+        if not size <= limit:  # so that a nan ends the run too
+            return t + 1
         if (t + 1) % every == 0:
             record[(t + 1) // every] = theta
+    record[len(record) - 1] = theta
     return -1
 
 
@@ -98,7 +100,7 @@ def rules_digest() -> str:
 def _compiled(function: Any, suffix: str, inline: bool = False, **helpers: Any) -> Any:
     import numba
 
-    known = {"HUGE": HUGE, **{k: v for k, v in function.__globals__.items() if k.isupper()}}
+    known = {k: v for k, v in function.__globals__.items() if k.isupper()}
     rebuilt = types.FunctionType(function.__code__, {**known, **helpers}, function.__name__)
     rebuilt.__qualname__ = f"{function.__name__}_{suffix}_{rules_digest()}"
     rebuilt.__module__ = function.__module__

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import sympy as sp
 
-from obliquetd.algebra import number_text, parse_number
+from obliquetd.algebra import parse_number, quoted
 from obliquetd.errors import InputError
 from obliquetd.learners.base import Learner, StepSize
 
@@ -75,7 +75,7 @@ class _Gradient(Learner):
         super().__post_init__()
         mu = parse_number(self.mu, "mu")
         if not isinstance(mu, sp.Basic) and not mu > 0:
-            raise InputError(f"mu is {number_text(mu)}; expected a positive ratio beta / alpha")
+            raise InputError(f"mu is {quoted(mu)}; expected a positive ratio beta / alpha")
         if self.secondary not in ("plain", "weighted"):
             raise InputError(f"secondary is {self.secondary!r}; expected 'plain' or 'weighted'")
 

@@ -102,7 +102,7 @@ def _draw(
     runs: int | None, place: int,
 ) -> np.ndarray:  # fmt: skip
     """One learner; returns the finite means that were drawn."""
-    values = getattr(curve, error)[:runs]
+    values = curve.errors(error)[:runs]
     count = len(values)
     lost = sum(t is not None for t in curve.diverged_at[:runs])
     mean = values[:, inside].mean(axis=0)
@@ -162,7 +162,7 @@ def sensitivity(
         than 1.5 times what it was before the first step. Bands are two standard errors.
     """
     ax = fresh_axes(ax)
-    first = [getattr(curve, error)[:, 0].mean() for curve in found.curves.values()]
+    first = [curve.errors(error)[:, 0].mean() for curve in found.curves.values()]
     cap = ROOM * max(first)
     for name in dict.fromkeys(curve.learner.name for curve in found.curves.values()):
         settings = found.sensitivity(name, error, criterion)
@@ -172,10 +172,11 @@ def sensitivity(
         good = values <= cap
         x, y, reach, color = alphas[good], values[good], spread[good], color_of(name)
         ax.plot(x, y, color=color, marker=mark_of(name), markersize=4, linewidth=1.4, label=name)
-        ax.fill_between(
-            x, np.maximum(y - reach, y / 10), np.minimum(y + reach, cap), color=color, alpha=0.2,
-            linewidth=0,
-        )  # fmt: skip
+        if np.isfinite(reach).any():  # one run has no spread
+            ax.fill_between(
+                x, np.maximum(y - reach, y / 10), np.minimum(y + reach, cap), color=color, alpha=0.2,
+                linewidth=0,
+            )  # fmt: skip
         if not good.all():
             ax.plot(
                 alphas[~good], np.full((~good).sum(), 0.98), marker="X", color=color,

@@ -11,28 +11,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
+import sympy as sp
 
-from obliquetd.algebra import FLOAT
+from obliquetd.algebra import exactify, serial_number
 from obliquetd.checks import parse_discount
 from obliquetd.dynamics import mean_dynamics
-from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.errors import InputError, ModelFileError, ObliqueTDError
+from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError
 from obliquetd.formats.model import read_json, write_json
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, require_learner, require_learners
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.search.families import FAMILIES, Family, Genome
+from obliquetd.search.families import FAMILIES
+from obliquetd.search.walk import End, Quest, shrink, walk
 
 __all__ = ["SearchResult", "find_unstable"]
-
-WALK = 150
-"""Changes tried in one walk."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +46,20 @@ class SearchResult:
         Candidates looked at.
     walks : int
         Walks finished, from the first seed on.
+    passed_over : int
+        Candidates among them that could not be judged.
     """
 
     problem: PolicyEvaluation | None
     certificate: dict[str, Any] | None
     tried: int
     walks: int
+    passed_over: int = 0
 
     def __str__(self) -> str:
         if self.problem is None:
-            return f"none found among {self.tried:,} candidates in {self.walks} walks"
+            blind = f", {self.passed_over:,} of which could not be judged" * (self.passed_over > 0)
+            return f"none found among {self.tried:,} candidates in {self.walks} walks{blind}"
         return f"found after {self.tried:,} candidates in {self.walks} walks: {self.problem!r}"
 
 
@@ -69,7 +70,7 @@ def find_unstable(
     *,
     on_policy: bool = False,
     discount: Any = "9/10",
-    stable: Sequence[Learner] = (),
+    stable: Learner | Iterable[Learner] = (),
     largest: int = 3,
     walks: int = 400,
     seed: int = 0,
@@ -85,7 +86,7 @@ def find_unstable(
     on_policy : bool
         One policy and any chain; else a deterministic target with uniform xi.
     discount : number
-    stable : sequence of Learner
+    stable : Learner or iterable of them
         Learners that have to be stable on the problem.
     largest : int
         Size of the integers.
@@ -105,8 +106,12 @@ def find_unstable(
     Raises
     ------
     InputError
-        For fewer than two states, no feature, more features than states, or a checkpoint
-        of another search.
+        For fewer than two states, no feature, more features than states, something that is no
+        learner, or a checkpoint of another search.
+    KindError
+        For symbols in a learner or the discount.
+    MathematicalError
+        Where not one candidate of a walk could be judged; says why the first was not.
 
     Examples
     --------
@@ -120,136 +125,109 @@ def find_unstable(
         ("features", features, 1),
         ("walks", walks, 1),
         ("largest", largest, 1),
+        ("seed", seed, 0),
+        ("workers", 1 if workers is None else workers, 1),
     ):
-        if not isinstance(value, int) or value < least:
+        if type(value) is not int or value < least:
             raise InputError(f"{name} is {value!r}; expected an integer of at least {least}")
     if features > states:
         raise InputError(
             f"{features} features on {states} states are dependent; expected at most {states}"
         )
-    parse_discount(discount)
-    family = FAMILIES["on-policy" if on_policy else "off-policy"](
-        states, features, str(discount), largest
+    quest = Quest(
+        FAMILIES["on-policy" if on_policy else "off-policy"](
+            states, features, _discount_text(discount), largest
+        ),
+        _numeric(require_learner(learner)),
+        tuple(map(_numeric, require_learners(stable))),
+        seed,
     )
-    settings = repr((family, learner, tuple(stable), seed))
-    done, tried = _resume(checkpoint, settings)
+    progress = _resume(checkpoint, quest)
+    _save(checkpoint, quest, progress)
     count = workers or os.cpu_count() or 1
     with _bar(walks) as advance:
-        advance(done)
-        while done < walks:
-            batch = range(done, min(walks, done + 4 * count))
-            for genome, looked in _walks(family, learner, tuple(stable), seed, batch, count):
-                tried, done = tried + looked, done + 1
+        advance(progress.walks)
+        while progress.walks < walks:
+            batch = range(progress.walks, min(walks, progress.walks + 4 * count))
+            for end in _walks(quest, batch, count):
+                if end.blind:
+                    raise MathematicalError(
+                        f"not one candidate of a walk could be judged, the first because {end.blind}"
+                    )
+                progress = progress.after(end)
                 advance(1)
-                if genome is not None:
-                    small, looked = shrink(family, genome, learner, tuple(stable))
-                    problem = family.build(small)
+                if end.genome is not None:
+                    small, looked = shrink(quest, end.genome)
+                    problem = quest.family.build(small)
                     assert problem is not None
-                    certificate = mean_dynamics(problem, learner).certificate()
-                    return SearchResult(problem, certificate, tried + looked, done)
-            _save(checkpoint, settings, done, tried)
-    return SearchResult(None, None, tried, done)
+                    certificate = mean_dynamics(problem, quest.learner).certificate()
+                    return SearchResult(
+                        problem, certificate, progress.tried + looked, progress.walks,
+                        progress.passed_over,
+                    )  # fmt: skip
+            _save(checkpoint, quest, progress)
+    return SearchResult(None, None, progress.tried, progress.walks, progress.passed_over)
 
 
-def _walks(
-    family: Family,
-    learner: Learner,
-    stable: tuple[Learner, ...],
-    seed: int,
-    batch: range,
-    workers: int,
-) -> list[tuple[Genome | None, int]]:
+class Progress(NamedTuple):
+    """Walks finished, candidates looked at, and how many of them could not be judged."""
+
+    walks: int = 0
+    tried: int = 0
+    passed_over: int = 0
+
+    def after(self, end: End) -> Progress:
+        """With one more walk."""
+        walks, tried, passed_over = self
+        return Progress(walks + 1, tried + end.tried, passed_over + end.passed_over)
+
+
+def _discount_text(discount: Any) -> str:
+    """The discount exactly; KindError where it is a formula."""
+    gamma = exactify(parse_discount(discount))
+    if isinstance(gamma, sp.Basic):
+        raise KindError(f"the discount is {gamma}; a search needs a number, such as '9/10'")
+    return str(serial_number(gamma))
+
+
+def _numeric(learner: Learner) -> Learner:
+    """KindError for a learner with symbols."""
+    if learner.symbols:
+        names = ", ".join(sorted(map(str, learner.symbols)))
+        raise KindError(
+            f"{learner.name} has the symbol {names}; a search needs numbers in its place"
+        )
+    return learner
+
+
+def _walks(quest: Quest, batch: range, workers: int) -> list[End]:
     if workers == 1:
-        return [walk(family, learner, stable, seed, k) for k in batch]
+        return [walk(quest, k) for k in batch]
     from joblib import Parallel, delayed
 
-    return list(
-        Parallel(n_jobs=workers)(delayed(walk)(family, learner, stable, seed, k) for k in batch)
-    )
+    return list(Parallel(n_jobs=workers)(delayed(walk)(quest, k) for k in batch))
 
 
-def walk(
-    family: Family, learner: Learner, stable: tuple[Learner, ...], seed: int, number: int
-) -> tuple[Genome | None, int]:
-    """One walk: a genome that is exactly what was asked for, or None; and how many were tried."""
-    rng = np.random.default_rng([seed, number])
-    genome = family.draw(rng)
-    best = score(family, genome, learner)
-    for tried in range(1, WALK + 1):
-        if best < -1e-9 and confirmed(family, genome, learner, stable):
-            return genome, tried
-        neighbour = family.change(genome, rng)
-        value = score(family, neighbour, learner)
-        # where the learner is unstable but another one is too, walk on
-        if value < best or (best < -1e-9 and value < -1e-9 and rng.random() < 0.5):
-            genome, best = neighbour, value
-    return None, WALK
-
-
-def score(family: Family, genome: Genome, learner: Learner) -> float:
-    """The smallest real part of an eigenvalue of A in floats, over the norm of A."""
-    try:
-        problem = family.build(genome)
-        if problem is None:
-            return np.inf
-        dyn = MeanDynamics(problem, learner, "trajectory", FLOAT)
-        margin = dyn.stability.margin
-        size = float(np.linalg.norm(np.asarray(dyn.A)))
-    except ObliqueTDError:
-        return np.inf
-    return np.inf if margin is None or size == 0.0 else margin / size
-
-
-def confirmed(
-    family: Family, genome: Genome, learner: Learner, stable: tuple[Learner, ...]
-) -> bool:
-    """The exact verdicts: unstable for the learner, stable for the others."""
-    try:
-        problem = family.build(genome)
-        return (
-            problem is not None
-            and mean_dynamics(problem, learner).stability.verdict == "unstable"
-            and all(mean_dynamics(problem, other).is_stable() for other in stable)
-        )
-    except ObliqueTDError:
-        return False
-
-
-def shrink(
-    family: Family, genome: Genome, learner: Learner, stable: tuple[Learner, ...]
-) -> tuple[Genome, int]:
-    """Bring integers towards 0, one at a time, while the exact verdict stands."""
-    tried = 0
-    changed = True
-    while changed:
-        changed = False
-        for k, (low, high) in enumerate(family.genes):
-            for value in sorted(range(low, high + 1), key=abs):
-                if abs(value) >= abs(genome[k]):
-                    break
-                candidate = (*genome[:k], value, *genome[k + 1 :])
-                tried += 1
-                if confirmed(family, candidate, learner, stable):
-                    genome, changed = candidate, True
-                    break
-    return genome, tried
-
-
-def _resume(checkpoint: str | Path | None, settings: str) -> tuple[int, int]:
+def _resume(checkpoint: str | Path | None, quest: Quest) -> Progress:
     if checkpoint is None or not Path(checkpoint).exists():
-        return 0, 0
+        return Progress()
     data = read_json(checkpoint)
-    if not isinstance(data, dict) or data.get("search") != settings:
+    if not isinstance(data, dict) or data.get("search") != quest.identity:
         raise ModelFileError(
             f"{checkpoint} is the checkpoint of another search; give another file, or remove it"
         )
-    return int(data["walks"]), int(data["tried"])
+    counts: list[Any] = [data.get(name) for name in Progress._fields]
+    if not all(type(n) is int and n >= 0 for n in counts):
+        raise ModelFileError(
+            f"{checkpoint} holds the counts {str(counts)[:80]}; expected integers. Remove it to begin "
+            "the search again"
+        )
+    return Progress(*counts)
 
 
-def _save(checkpoint: str | Path | None, settings: str, walks: int, tried: int) -> None:
-    if checkpoint is None:
-        return
-    write_json(checkpoint, {"search": settings, "walks": walks, "tried": tried})
+def _save(checkpoint: str | Path | None, quest: Quest, progress: Progress) -> None:
+    if checkpoint is not None:
+        write_json(checkpoint, {"search": quest.identity, **progress._asdict()})
 
 
 def _bar(total: int) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from obliquetd import MDP, Policy, PolicyEvaluation
+from obliquetd import MDP, Policy, PolicyEvaluation, exact_moments
 from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.errors import CoverageError, FeatureError, InputError, KindError, NumberError
@@ -351,3 +351,222 @@ def test_terminal_states_need_episodes():
     problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1)
     with pytest.raises(InputError, match="stream='episodes'"):
         simulate(problem, [TD(0.1)], steps=10)
+
+
+class TestDivergence:
+    """The first step after which weights leave 1e150 times the scale, whatever is recorded."""
+
+    def problem(self, reward=1, size=1):
+        """A loop on which TD with alpha 1 multiplies theta + reward by phi^2 (discount - 1) + 1."""
+        mdp = MDP.from_transitions([("s", "go", "s", 1, reward)])
+        features = [[3 * size]]
+        return PolicyEvaluation(mdp, target=Policy.uniform(mdp), features=features, discount="1/2")
+
+    def test_it_does_not_depend_on_what_is_recorded(self):
+        at = {
+            every: simulate(self.problem(), TD(1.0), 1000, every=every)["TD"].diverged_at
+            for every in (1, 7, 100, 1000)
+        }
+        assert len(set(at.values())) == 1
+        (step,) = at[1]
+        path = simulate(self.problem(), TD(1.0), step + 5, keep_path=True)["TD"].path[0, :, 0]
+        # theta' = theta + 3 (1 - 3/2 theta), from 0; the scale is reward / feature = 1/3
+        theta, weights = 0.0, [0.0]
+        while abs(theta) <= 1e150 / 3:
+            theta += 3 * (1 - 1.5 * theta)
+            weights.append(theta)
+        assert step == len(weights) - 1
+        assert path[:step] == pytest.approx(weights[:-1], rel=1e-9)
+        assert np.isinf(path[step:]).all()
+
+    @pytest.mark.parametrize(("reward", "size"), [(10**9, 1), (1, 1000), ("1/1000000", "1/1000")])
+    def test_it_does_not_depend_on_units(self, reward, size):
+        """Weights are measured in rewards over features: other units, the same step."""
+        import sympy as sp
+
+        size = sp.Rational(size)
+        alpha = sp.Rational(1) / size**2
+        found = simulate(self.problem(reward, size), TD(alpha), 1000, every=50)["TD"].diverged_at
+        assert found == simulate(self.problem(), TD(1), 1000, every=50)["TD"].diverged_at
+
+    def test_secondary_weights_count(self):
+        """On a loop with discount 1 GTD2's theta stands still, and w' = w + 3 (1 - w) leaves."""
+        loop = LoggedData([[1]] * 600, [[1]] * 600, 1, 1)
+        found = simulate(None, GTD2(1.0, 3), 600, stream=loop)["GTD2"]
+        assert found.theta[0].tolist() == [0]
+        w, step = 0.0, 0
+        while abs(w) <= 1e150:
+            w, step = w + 3 * (1 - w), step + 1
+        assert found.diverged_at == (step,)
+
+    def test_large_first_weights_are_no_divergence(self):
+        mdp = self.problem().mdp
+        problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), features=[[1]], discount="1/2")
+        found = simulate(problem, TD(0.5), 4000, every=500, theta0=[1e200])["TD"]
+        assert found.diverged_at == (None,)
+        assert found.rmse[0, 0] == pytest.approx(1e200)  # its square is no float
+        assert found.rmse[0, -1] < 1e-9
+        assert np.isfinite(found.rmspbe).all()
+
+
+@pytest.mark.parametrize(("steps", "every", "expected"), [
+    (10, 4, [0, 4, 8, 10]), (10, 20, [0, 10]), (7, 7, [0, 7]), (1, 3, [0, 1]), (9, 3, [0, 3, 6, 9]),
+])  # fmt: skip
+def test_the_last_step_is_always_recorded(steps, every, expected):
+    found = simulate(two_state(reward=1), SETD(0.01), steps, every=every, keep_path=True)
+    assert found.steps.tolist() == expected
+    assert np.array_equal(found["SETD"].path[0, -1], found["SETD"].theta[0])
+    full = simulate(two_state(reward=1), SETD(0.01), steps, keep_path=True)["SETD"]
+    assert np.array_equal(full.path[0, expected], found["SETD"].path[0])
+
+
+@pytest.mark.parametrize(
+    ("theta0", "words"),
+    [
+        ({0: 1, 1: 2}, "theta0 is {0: 1, 1: 2}; expected a vector of 2"),
+        ("12", "theta0 is '12'"),
+        ({1, 2}, "expected a vector of 2"),
+        (3, "theta0 is 3"),
+        ([[1, 2], [3, 4]], "theta0 has 4 entries"),
+        ([1e301, 0], "expected sizes below 1e300"),
+        (["x", 1], "x"),
+        ([np.nan, 0], "nan"),
+    ],
+)
+def test_first_weights_that_cannot_be(theta0, words):
+    problem = random_problem(3, 2, seed=1)
+    with pytest.raises(InputError, match=words):
+        simulate(problem, [TD(0.1)], 5, theta0=theta0)
+    if "1e300" not in words:  # which is about floats
+        with pytest.raises(InputError, match=words):
+            exact_moments(problem, TD("1/10"), 1, theta0=theta0)
+
+
+def test_first_weights_of_every_shape():
+    problem = random_problem(3, 2, seed=1)
+    floats = PolicyEvaluation(
+        problem.mdp, target=problem.target, behavior=problem.behavior, features=problem.Phi.tolist(),
+        discount=problem.discount, arithmetic="float",
+    )  # fmt: skip
+    column = problem.fixed_point("best").theta
+    flat = [float(x) for x in column]
+    for theta0 in (column, flat, np.array(flat), np.array(flat)[:, None], tuple(column), [flat]):
+        found = simulate(problem, [TD(0.1)], 1, theta0=theta0, keep_path=True)["TD"]
+        assert found.path[0, 0] == pytest.approx(flat)
+        mean = exact_moments(floats, TD(0.1), 1, theta0=theta0).mean
+        assert list(mean[0]) == pytest.approx(flat)
+
+
+class TestSamplingAndWeights:
+    """Where trajectory sampling contradicts xi, as the mean dynamics says too."""
+
+    def weighted(self, xi):
+        mdp = two_state().mdp
+        return PolicyEvaluation(
+            mdp, target=two_state().target, behavior=two_state().behavior, features=[[1], [2]],
+            discount="9/10", xi=xi,
+        )  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "xi", [["1/10", "9/10"], [0.1, 0.9], [1e-10, 5e-10], ["1/2", "500001/1000000"]]
+    )
+    def test_weights_that_are_not_stationary(self, xi):
+        with pytest.raises(InputError, match=r"not stationary: state .*stream='iid'.*start="):
+            simulate(self.weighted(xi), [TD(0.1)], 10)
+        # each way out
+        assert simulate(self.weighted(xi), [TD(0.1)], 10, stream="iid")["TD"].theta.shape == (1, 1)
+        start = dict.fromkeys(two_state().states, "1/2")
+        assert simulate(self.weighted(xi), [TD(0.1)], 10, start=start)["TD"].theta.shape == (1, 1)
+        assert simulate(self.weighted(None), [TD(0.1)], 10)["TD"].theta.shape == (1, 1)
+
+    @pytest.mark.parametrize("xi", [["1/2", "1/2"], [7, 7], [1e-10, 1e-10], [0.5, 0.5 + 1e-14]])
+    def test_weights_that_are_stationary_up_to_scale_and_rounding(self, xi):
+        found = simulate(self.weighted(xi), [TD(0.1)], 10)["TD"]
+        assert np.array_equal(found.theta, simulate(self.weighted(None), [TD(0.1)], 10)["TD"].theta)
+
+    def test_one_state_leads_into_another(self):
+        from obliquetd.domains import w_to_2w
+
+        with pytest.raises(InputError, match="not stationary"):
+            simulate(w_to_2w("99/100"), [TD(0.01)], 10)
+
+    def test_two_closed_classes(self):
+        from obliquetd.errors import StationaryError
+
+        mdp = MDP.from_transitions([("a", "x", "a", 1, 1), ("b", "x", "b", 1, 0)])
+        parts = {"target": Policy.uniform(mdp), "features": [[1], [3]], "discount": "1/2"}
+        with pytest.raises(StationaryError):
+            simulate(PolicyEvaluation(mdp, **parts), [TD(1.0)], 10)
+        both = PolicyEvaluation(mdp, **parts, xi=["1/2", "1/2"])
+        found = simulate(both, [TD(1.0)], 600, runs=40, every=100)["TD"]
+        lost = found.diverged
+        # a run stays in its class: theta' = theta + (1 - theta / 2) in a, theta' = -7/2 theta in b
+        assert 5 < lost + (found.theta[:, 0] == 0).sum() < 35
+        assert found.theta[found.theta[:, 0] != 0, 0] == pytest.approx(2)
+        alone = simulate(both, [TD(1.0)], 600, start={"b": 1}, theta0=[1], every=100)["TD"]
+        assert alone.diverged == 1
+
+    def test_independent_samples_have_no_start(self):
+        with pytest.raises(InputError, match="stream='iid' draws states from xi"):
+            simulate(two_state(), [TD(0.1)], 10, stream="iid", start={two_state().states[0]: 1})
+
+
+@pytest.mark.parametrize("call", ["simulate", "sweep"])
+def test_one_learner_is_a_list_of_one(call):
+    from obliquetd.experiments import sweep
+
+    run = {"simulate": simulate, "sweep": sweep}[call]
+    problem = two_state(reward=1)
+    one, listed = run(problem, TD(0.1), 20, 2), run(problem, [TD(0.1)], 20, 2)
+    assert list(one.curves) == list(listed.curves)
+    assert np.array_equal(*(next(iter(f.curves.values())).theta for f in (one, listed)))
+    assert list(run(problem, {"mine": TD(0.1)}, 20, 2).curves) == ["mine"]
+    assert list(run(problem, (x for x in [TD(0.1)]), 20, 2).curves) == list(one.curves)
+
+
+@pytest.mark.parametrize("wrong", [TD, [TD], {"x": TD}, [TD(0.1), TD]])
+def test_a_class_is_told_how_to_make_a_learner(wrong):
+    with pytest.raises(InputError, match=r"class TD came where a learner .* TD\(\) or TD\(0\.1\)"):
+        simulate(two_state(), wrong, 10)
+
+
+def test_a_class_is_refused_everywhere():
+    from obliquetd import find_unstable, stability_region, step_size_limit, sweep
+    from obliquetd.dynamics import stationary_moments
+
+    free = two_state(discount="g")
+    for call in (
+        lambda: mean_dynamics(two_state(), TD),
+        lambda: exact_moments(two_state(), SETD, 3),
+        lambda: stationary_moments(two_state(), SETD),
+        lambda: step_size_limit(two_state(), TD),
+        lambda: stability_region(free, TD, "g"),
+        lambda: sweep(two_state(), TD, 10),
+        lambda: find_unstable(TD, 3, 2),
+        lambda: find_unstable(SETD(), 3, 2, stable=[TD]),
+        lambda: find_unstable(SETD(), 3, 2, stable=[ETD(), GTD2]),
+    ):
+        with pytest.raises(InputError, match=r"the class \w+ came where a learner is expected"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: TD(0.1, lam=1.0000001), r"lam is 1\.0000001;"),
+        (lambda: TD(-1e-7), r"alpha is -1e-07;"),
+        (lambda: GTD2(0.1, -1.00000001), r"mu is -1\.00000001;"),
+        (lambda: PolicyEvaluation(two_state().mdp, target=two_state().target, discount=1 + 1e-12), r"discount is 1\.000000000001;"),
+        (lambda: simulate(two_state(), [TD(0.1)], True), "steps is True"),
+        (lambda: simulate(two_state(), [TD(0.1)], 10, True), "runs is True"),
+        (lambda: simulate(two_state(), [TD(0.1)], 10, seed=True), "seed is True"),
+        (lambda: simulate(two_state(), [TD(0.1)], 10, workers=0), "workers is 0"),
+        (lambda: simulate(two_state(), [TD(0.1)], 10, workers="2"), "workers is '2'"),
+        (lambda: simulate(two_state(), "td", 10), "'td' is no learner"),
+        (lambda: simulate(two_state(), {}, 10), "no learner"),
+        (lambda: simulate(two_state(), [TD(0.1)], 10)["TD"].mean("rmsx"), "error is 'rmsx'"),
+    ],
+)  # fmt: skip
+def test_what_came_is_quoted_as_it_came(make, words):
+    with pytest.raises(InputError, match=words):
+        make()

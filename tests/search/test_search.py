@@ -6,8 +6,8 @@ import sympy as sp
 from obliquetd import check_certificate
 from obliquetd.claims.stability import shipped_model
 from obliquetd.dynamics import mean_dynamics
-from obliquetd.errors import InputError, ModelFileError
-from obliquetd.learners import ETD, SETD, TD
+from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError, SingularError
+from obliquetd.learners import ETD, GTD2, SETD, TD
 from obliquetd.search import find_unstable
 from obliquetd.search.families import FAMILIES
 
@@ -97,3 +97,125 @@ def test_families_have_a_unique_stationary_distribution_or_say_so():
 def test_bad_input(change, words):
     with pytest.raises(InputError, match=words):
         find_unstable(TD(), **{"states": 3, "features": 2, **change})
+
+
+@pytest.fixture
+def short_walks(monkeypatch):
+    """Three changes a walk, where the walk itself is not the point."""
+    monkeypatch.setattr("obliquetd.search.walk.WALK", 3)
+
+
+@pytest.mark.usefixtures("short_walks")
+def test_a_question_without_an_answer_is_no_empty_search():
+    """Nothing decays the follow-on trace at discount 1, nor a trace at lam 1: no candidate counts."""
+    for learner in (ETD(), TD(lam=1)):
+        with pytest.raises(MathematicalError, match=r"not one candidate .* no stationary mean"):
+            find_unstable(learner, 2, 1, discount=1, walks=2, workers=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"learner": TD}, InputError, r"class TD .* TD\(\)"),
+        ({"stable": [TD]}, InputError, r"class TD .* TD\(\)"),
+        ({"stable": TD}, InputError, "class TD"),
+        ({"learner": "td"}, InputError, "'td' is no learner"),
+        ({"learner": TD(lam="l")}, KindError, "TD has the symbol l"),
+        ({"stable": [GTD2(mu="m")]}, KindError, "GTD2 has the symbol m"),
+        ({"discount": "g"}, KindError, "the discount is g"),
+        ({"discount": 1.5}, InputError, "the discount is 1.5"),
+        ({"seed": -1}, InputError, "seed is -1"),
+        ({"seed": 1.5}, InputError, "seed is 1.5"),
+        ({"workers": 0}, InputError, "workers is 0"),
+        ({"walks": True}, InputError, "walks is True"),
+    ],
+)
+def test_errors_of_the_question_are_raised(change, error, words):
+    given = {"learner": SETD(), "states": 2, "features": 1, "workers": 1, "walks": 1}
+    with pytest.raises(error, match=words):
+        find_unstable(**{**given, **change})
+
+
+def test_an_error_inside_a_walk_is_not_swallowed(monkeypatch):
+    """Only what means that this candidate has no verdict is passed over."""
+
+    def broken(*args):
+        raise InputError("a fault of the program")
+
+    monkeypatch.setattr("obliquetd.search.walk.MeanDynamics", broken)
+    with pytest.raises(InputError, match="a fault of the program"):
+        find_unstable(TD(), 2, 1, walks=1, workers=1)
+
+
+def test_candidates_that_cannot_be_judged_are_counted(monkeypatch):
+    from obliquetd.search import walk
+
+    true_score, calls = walk.score, []
+
+    def sometimes(quest, genome):
+        calls.append(genome)
+        if len(calls) % 10 == 0:
+            raise SingularError("no mean")
+        return true_score(quest, genome)
+
+    monkeypatch.setattr(walk, "score", sometimes)
+    found = find_unstable(ETD(), 2, 1, walks=2, workers=1)
+    assert found.passed_over == 30
+    assert str(found).endswith("in 2 walks, 30 of which could not be judged")
+
+
+@pytest.mark.usefixtures("short_walks")
+def test_one_stable_learner_is_a_list_of_one(tmp_path):
+    for k, stable in enumerate((TD(), [TD()], (x for x in [TD()]))):
+        find_unstable(ETD(), 2, 1, stable=stable, walks=1, workers=1, checkpoint=tmp_path / str(k))
+    assert len({path.read_text() for path in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.usefixtures("short_walks")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"walks": None}, {"walks": "4"}, {"walks": -1}, {"walks": 2.5}, {"tried": True}, {"tried": 1e308},
+        {"passed_over": []}, {"walks": {"walks": 4}},
+    ],
+)  # fmt: skip
+def test_an_odd_checkpoint_is_named(tmp_path, change):
+    path = tmp_path / "search.json"
+    find_unstable(ETD(), 2, 1, walks=2, workers=1, checkpoint=path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(ModelFileError, match=r"expected integers\. Remove it"):
+        find_unstable(ETD(), 2, 1, walks=4, workers=1, checkpoint=path)
+    path.unlink()  # the way out
+    assert find_unstable(ETD(), 2, 1, walks=2, workers=1, checkpoint=path).walks == 2
+
+
+@pytest.mark.usefixtures("short_walks")
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "[]", "null", '{"search": 1}', "\x00", '{"walks": 4}']
+)
+def test_a_checkpoint_of_nothing_is_named(tmp_path, text):
+    path = tmp_path / "search.json"
+    path.write_text(text)
+    with pytest.raises(ModelFileError, match=r"search\.json"):
+        find_unstable(ETD(), 2, 1, walks=4, workers=1, checkpoint=path)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_said_before_the_search(tmp_path, monkeypatch):
+    monkeypatch.setattr("obliquetd.search.search.walk", lambda *a: pytest.fail("it began"))
+    with pytest.raises(InputError, match="cannot write"):
+        find_unstable(ETD(), 2, 1, walks=4, workers=1, checkpoint=tmp_path / "no" / "search.json")
+
+
+@pytest.mark.usefixtures("short_walks")
+def test_a_checkpoint_knows_the_question_by_its_numbers(tmp_path):
+    """However it is written, in whatever process; another lam is another question."""
+    path = tmp_path / "search.json"
+    find_unstable(ETD(lam=0.5), 2, 1, discount=0.9, walks=2, workers=1, checkpoint=path)
+    same = ETD(lambda t: 0.1, lam="1/2")
+    assert find_unstable(same, 2, 1, walks=2, workers=1, checkpoint=path).walks == 2
+    for other in ({"learner": ETD()}, {"discount": "8/10"}, {"largest": 2}, {"stable": [TD()]}):
+        with pytest.raises(ModelFileError, match="another search"):
+            find_unstable(
+                **{"learner": same, "states": 2, "features": 1, "walks": 2, "workers": 1, **other},
+                checkpoint=path,
+            )

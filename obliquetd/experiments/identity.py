@@ -1,0 +1,83 @@
+"""What a learner is called in an experiment, and what its numbers depend on.
+
+A name is for people and tells learners apart. An identity is for files: two learners have the
+same one where the compiled loop is handed the same rule and the same numbers, the step sizes
+alpha(0), ..., alpha(T - 1) among them, in whatever process and however they were written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra import FLOAT, parse_number
+from obliquetd.errors import InputError
+from obliquetd.learners import Learner, require_learner, require_learners
+
+__all__ = ["learner_identity", "named_learners", "numbers_of", "schedule_identity", "step_sizes"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def named_learners(
+    learners: Learner | Iterable[Learner] | Mapping[str, Learner],
+    name_of: Callable[[Learner], str],
+) -> dict[str, Learner]:
+    """Learners by name; one alone is a list of one, and a name that is taken gets a number.
+
+    Raises
+    ------
+    InputError
+        Where there is none, or something else among them.
+    """
+    if isinstance(learners, Mapping):
+        named = {name: require_learner(learner) for name, learner in learners.items()}
+    else:
+        named = {}
+        for learner in require_learners(learners):
+            base = name = name_of(learner)
+            count = 1
+            while name in named:
+                count += 1
+                name = f"{base} {count}"
+            named[name] = learner
+    if not named:
+        raise InputError("there is no learner; give at least one, such as TD(0.1)")
+    return named
+
+
+def step_sizes(learner: Learner, steps: int) -> Floats:
+    """alpha(0), ..., alpha(steps - 1), shape (steps,).
+
+    Raises
+    ------
+    InputError
+        Where there is none, or a schedule gives something that is no step size.
+    """
+    if callable(learner.alpha):
+        return np.array([learner.step_size(t) for t in range(steps)])
+    return np.full(steps, learner.step_size(0))
+
+
+def schedule_identity(alphas: Floats) -> str:
+    """A digest of step sizes; a schedule that never changes has that of the constant."""
+    first = alphas[:1]
+    numbers = first if (alphas == first).all() else alphas
+    return hashlib.sha256(numbers.tobytes()).hexdigest()
+
+
+def numbers_of(learner: Learner) -> tuple[float, float]:
+    """lam and the ratio of the two step sizes, as the compiled loop gets them."""
+    lam, ratio = (FLOAT.scalar(parse_number(x)) for x in (learner.lam, learner.ratio))
+    return lam, ratio
+
+
+def learner_identity(learner: Learner, alphas: Floats) -> str:
+    """A digest of all that a run depends on besides its transitions and first weights."""
+    rule = f"{learner.rule.__module__}.{learner.rule.__qualname__} {learner.code}"
+    lam, ratio = numbers_of(learner)
+    text = f"{rule} {lam.hex()} {ratio.hex()} {schedule_identity(alphas)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
