@@ -10,9 +10,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from obliquetd.errors import InputError, ModelFileError, ObliqueTDError
 from obliquetd.formats.model import read_json, write_json
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.progress import progress
 from obliquetd.search.families import FAMILIES, Family, Genome
 
 __all__ = ["SearchResult", "find_unstable"]
@@ -134,13 +133,13 @@ def find_unstable(
     settings = repr((family, learner, tuple(stable), seed))
     done, tried = _resume(checkpoint, settings)
     count = workers or os.cpu_count() or 1
-    with _bar(walks) as advance:
-        advance(done)
+    with progress() as report:
+        report("walking", done, walks)
         while done < walks:
             batch = range(done, min(walks, done + 4 * count))
             for genome, looked in _walks(family, learner, tuple(stable), seed, batch, count):
                 tried, done = tried + looked, done + 1
-                advance(1)
+                report("walking", done, walks)
                 if genome is not None:
                     small, looked = shrink(family, genome, learner, tuple(stable))
                     problem = family.build(small)
@@ -250,21 +249,3 @@ def _save(checkpoint: str | Path | None, settings: str, walks: int, tried: int) 
     if checkpoint is None:
         return
     write_json(checkpoint, {"search": settings, "walks": walks, "tried": tried})
-
-
-def _bar(total: int) -> Any:
-    """A progress bar in a terminal, else nothing; yields a function that advances it."""
-    if not sys.stderr.isatty():
-        return nullcontext(lambda _: None)
-    from contextlib import contextmanager
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    @contextmanager
-    def bar() -> Any:
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("walking", total=total)
-            yield lambda n: progress.advance(task, n)
-
-    return bar()
