@@ -225,7 +225,8 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
 def _learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
     dyn = mean_dynamics(problem, learner)
     stability = _attempt(lambda: _stability(dyn))
-    limit = _attempt(lambda: _limit(problem, learner))
+    unstable = stability is not None and stability.verdict == "unstable"
+    limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
     try:
         v_hat = dyn.v_hat
         gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]

@@ -48,15 +48,19 @@ __all__ = [
 
 MADE_BY = "Made by obliquetd"
 """The mark by which a page or a picture is known as ours."""
+LONGEST_NAME = 40
+"""Letters of a name that fit a picture."""
 LONGEST_NUMBER = 60
 """Digits of a numerator or denominator that are still typeset in full."""
 MOST_ENTRIES = 225
 """Entries of a matrix that still fit a page."""
 MOST_ROWS = 40
 """Rows of a table in a notebook."""
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 """Characters that are obeyed and not seen: the controls of terminals, line ends, marks that turn the
-direction of writing, and halves of surrogate pairs, which no encoding can write."""
+direction of writing, halves of surrogate pairs, which no encoding can write, and what is no character."""
 PLAIN_SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 
@@ -86,14 +90,16 @@ def mathtext(text: Any) -> str:
     r"""Text of any kind as matplotlib writes it, word for word.
 
     A dollar would begin a formula, and a label that begins with an underscore would be left out of a
-    legend.
+    legend. A name of more than 40 letters is cut.
 
     Examples
     --------
     >>> mathtext("$x$"), mathtext("_a")
     ('\\$x\\$', '$\\_$a')
     """
-    escaped = visible(text).replace("$", r"\$")
+    shown = visible(text)
+    shown = shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 3] + "..."
+    escaped = shown.replace("$", r"\$")
     return rf"$\_${escaped[1:]}" if escaped.startswith("_") else escaped
 
 

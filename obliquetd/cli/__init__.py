@@ -50,8 +50,11 @@ def main(arguments: list[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
-    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        _drop_output()
+    except (BrokenPipeError, SystemExit) as ended:
+        pipe = ended if isinstance(ended, BrokenPipeError) else ended.__context__
+        if not isinstance(pipe, BrokenPipeError):
+            raise
+        _drop_output()  # the reader, such as head, has seen enough; typer and rich would exit with 1
         sys.exit(0)
     except Exception as error:
         if debug and not isinstance(error, UsageError):

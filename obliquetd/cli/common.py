@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,7 +13,7 @@ import typer
 
 from obliquetd.cli.terminal import err, escape
 from obliquetd.display import MADE_BY
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, KindError
 from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -83,7 +84,8 @@ def print_json(data: Any) -> None:
 
 def say_error(text: str) -> None:
     """One readable line on standard error."""
-    err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
+    with contextlib.suppress(OSError):  # nobody hears; the exit status still tells
+        err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
@@ -111,14 +113,20 @@ def load(
 
     values = _assignments(settings or ())
     fields: dict[str, Any] = {} if discount is None else {"discount": discount}
-    if arithmetic is not None:
-        fields["arithmetic"] = None if values else arithmetic
-    if model.startswith("gym:"):
-        problem = load_gym(model.removeprefix("gym:"), **fields)
-    else:
-        problem = load_model(Path(model), **fields)
+    if arithmetic is not None and not values:
+        fields["arithmetic"] = arithmetic
+
+    def read(**more: Any) -> PolicyEvaluation:
+        if model.startswith("gym:"):
+            return load_gym(model.removeprefix("gym:"), **fields, **more)
+        return load_model(Path(model), **fields, **more)
+
     if not values:
-        return problem
+        return read()
+    try:
+        problem = read()
+    except KindError:  # the file asks for an arithmetic that its symbols do not have yet
+        problem = read(arithmetic=None)
     problem = problem.subs(values)
     return problem if arithmetic is None else _in_arithmetic(problem, arithmetic)
 

@@ -30,7 +30,6 @@ from obliquetd.cli.common import (
     say_error,
 )
 from obliquetd.cli.terminal import escape, out, print_cells
-from obliquetd.display import MADE_BY
 from obliquetd.errors import InputError
 from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import PolicyEvaluation
@@ -125,7 +124,7 @@ def simulate(
         )
     chosen = _learners(names, _step_sizes(problem, names, alpha), {"lam": lam, "mu": mu})
     found = run_learners(
-        problem, chosen, steps, runs, seed, stream=stream, every=every or max(1, steps // 500),
+        problem, chosen, steps, runs, seed, stream=stream, every=max(1, steps // 500) if every is None else every,
         theta0=None if theta0 is None else theta0.split(","),
     )  # fmt: skip
     data = {
@@ -205,15 +204,10 @@ def _write(found: Any, data: dict[str, Any], output: Path) -> None:
         write_atomically(output, lambda file: file.write(_csv(found).encode()))
     else:
         from obliquetd.plotting import learning_curves
+        from obliquetd.plotting.style import drawn
 
-        figure: Any = learning_curves(found).figure
-        about = {".png": {"Software": MADE_BY}, ".svg": {"Creator": MADE_BY, "Date": None}}
-        write_atomically(
-            output,
-            lambda file: figure.savefig(
-                file, format=ending[1:], metadata=about[ending], dpi=150, bbox_inches="tight"
-            ),
-        )
+        picture = drawn(learning_curves(found), ending[1:])
+        write_atomically(output, lambda file: file.write(picture))
 
 
 def _csv(found: Any) -> str:

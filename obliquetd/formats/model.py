@@ -138,12 +138,7 @@ def model_from_dict(data: Any, **overrides: Any) -> PolicyEvaluation:
     unknown = sorted(set(data) - FIELDS)
     if unknown:
         raise ModelFileError(f"unknown field {unknown[0]!r}; the fields are {sorted(FIELDS)}")
-    data = {**data, **overrides}
-    for name, alias in (("discount", "gamma"), ("target", "policy")):
-        if alias in data:
-            if name in data:
-                raise ModelFileError(f"{name!r} and {alias!r} are two names for one field")
-            data[name] = data.pop(alias)
+    data = {**_one_name(data), **_one_name(overrides)}
     if "transitions" not in data:
         raise ModelFileError("the model has no 'transitions'")
     mdp = MDP.from_transitions(
@@ -163,6 +158,17 @@ def model_from_dict(data: Any, **overrides: Any) -> PolicyEvaluation:
         start=_start(data.get("start"), mdp),
         arithmetic=data.get("arithmetic"),
     )
+
+
+def _one_name(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields under the first of their names."""
+    found = dict(fields)
+    for name, alias in (("discount", "gamma"), ("target", "policy")):
+        if alias in found:
+            if name in found:
+                raise ModelFileError(f"{name!r} and {alias!r} are two names for one field")
+            found[name] = found.pop(alias)
+    return found
 
 
 def _list(data: Mapping[str, Any], name: str) -> list[Any]:
