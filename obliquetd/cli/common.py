@@ -55,7 +55,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print strict JSON, for o
 ModelFile = Annotated[
     str,
     typer.Argument(
-        help="The model: a file (.json, .npz, .graphml, .tra, .drn, .csv), or a Gymnasium environment as gym:NAME?option=value."
+        help="The model: a file (.json, .npz, .graphml, .tra, .drn, .csv), or a Gymnasium environment as gym:NAME."
     ),
 ]
 Discount = Annotated[

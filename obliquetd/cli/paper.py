@@ -45,7 +45,8 @@ def verify(
 ) -> None:
     """Check every claim of the paper.
 
-    A page of an earlier call is replaced; any other file that exists is kept, unless --force is given.
+    A page of an earlier call is replaced. Any other file that exists is kept,
+    unless --force is given.
 
     Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/],
     [bold]obliquetd verify --html claims.html[/]

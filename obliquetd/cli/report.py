@@ -43,8 +43,9 @@ def report(
 ) -> None:
     """Write everything about a model on one HTML page: formulas, pictures, certificates.
 
-    The page needs no network and no script; send it to a co-author as it is. A page of an earlier call
-    is replaced; any other file that exists is kept, unless --force is given.
+    The page needs no network and no script; send it to a co-author as it is.
+    A page of an earlier call is replaced. Any other file that exists is kept,
+    unless --force is given.
 
     Example: [bold]obliquetd report model.json -o report.html[/]
     """

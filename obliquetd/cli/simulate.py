@@ -37,8 +37,8 @@ from obliquetd.problem import PolicyEvaluation
 __all__ = ["simulate"]
 
 ENDINGS = (".png", ".svg", ".csv", ".json")
-LINES = 12
-"""Steps of a learning curve that are printed."""
+LINES = 10
+"""Steps of a learning curve that are printed, about."""
 CAREFUL = 0.05
 """The default step size, in units of 1 / max ||phi(s)||^2."""
 
@@ -84,10 +84,16 @@ def simulate(
     stream: Annotated[
         str,
         typer.Option(
-            help="Draw one trajectory, independent transitions (iid), or episodes from --start.",
+            help="Draw one trajectory, independent transitions (iid), or episodes.",
             autocompletion=choices("trajectory", "iid", "episodes"),
         ),
     ] = "trajectory",
+    start: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Begin episodes in this state, as STATE or as STATE=PROBABILITY. May be repeated."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -104,10 +110,11 @@ def simulate(
 ) -> None:
     """Run learners on a model and show their learning curves.
 
-    A run that diverges is reported with its step, and the exit status is then 1. A picture of an
-    earlier call is replaced; any other file that exists is kept, unless --force is given.
+    A run that diverges is reported with its step; the exit status is then 1.
+    A picture of an earlier call is replaced. Any other file that exists is
+    kept, unless --force is given.
 
-    Examples: [bold]obliquetd simulate model.json --learner td --learner etd --alpha 1/100[/],
+    Examples: [bold]obliquetd simulate model.json --learner td --alpha 1/100[/],
     [bold]obliquetd simulate model.json --steps 5000 --runs 50 -o curves.png[/]
     """  # fmt: skip
     from obliquetd.experiments import simulate as run_learners
@@ -125,7 +132,7 @@ def simulate(
     chosen = _learners(names, _step_sizes(problem, names, alpha), {"lam": lam, "mu": mu})
     found = run_learners(
         problem, chosen, steps, runs, seed, stream=stream, every=max(1, steps // 500) if every is None else every,
-        theta0=None if theta0 is None else theta0.split(","),
+        theta0=None if theta0 is None else theta0.split(","), start=_starts(problem, start),
     )  # fmt: skip
     data = {
         "steps_taken": steps, "runs": runs, "seed": seed, "stream": stream,
@@ -144,6 +151,25 @@ def simulate(
         if output is not None:
             out.print(f"written: {escape(output)}", soft_wrap=True)
     _judge(data)
+
+
+def _starts(problem: PolicyEvaluation, given: Sequence[str] | None) -> dict[Any, Any] | None:
+    """The distribution of first states, from text."""
+    if given is None:
+        return None
+    labels = {str(state): state for state in problem.states}
+    found: dict[Any, Any] = {}
+    for text in given:
+        name, probability = (text, "1") if text in labels else text.rpartition("=")[::2]
+        if name not in labels:
+            raise InputError(
+                f"--start {text!r} names no state; expected STATE or STATE=PROBABILITY with one of "
+                f"{', '.join(list(labels)[:10])}{' ...' if len(labels) > 10 else ''}"
+            )
+        if labels[name] in found:
+            raise InputError(f"--start names {name} twice")
+        found[labels[name]] = probability
+    return found
 
 
 def _check_ending(output: Path | None) -> None:
@@ -233,7 +259,7 @@ def _spread(curve: Any) -> Any:
 def _show(found: Any, data: dict[str, Any]) -> None:
     """The curves at some steps, and a line about each learner."""
     last = len(found.steps) - 1
-    places = np.unique(np.linspace(0, last, min(LINES, last + 1)).astype(int))
+    places = [*range(0, last, max(1, round(last / LINES))), last]
     curves = {name: curve.mean() for name, curve in found.curves.items()}
     cells = [["step", *curves]]
     for k in places:

@@ -67,7 +67,7 @@ def drawn(ax: Axes, kind: str, salt: str = "obliquetd") -> bytes:
     import matplotlib
 
     buffer = io.BytesIO()
-    style = {"svg.hashsalt": salt, "svg.fonttype": "path"}
+    style: Any = {"svg.hashsalt": salt, "svg.fonttype": "path"}
     figure: Any = ax.figure
     with warnings.catch_warnings(record=True) as heard, matplotlib.rc_context(style):
         warnings.simplefilter("always")

@@ -121,6 +121,9 @@ def test_files(ending, model, tmp_path):
         (("--theta0", "1,2"), "2 entries"),
         (("--theta0", "one"), "one"),
         (("--stream", "bandit"), "bandit"),
+        (("--stream", "episodes", "--start", "nowhere"), "names no state"),
+        (("--stream", "episodes", "--start", "left=1/2"), "1/2"),
+        (("--stream", "episodes", "--start", "left", "--start", "left=0"), "twice"),
         (("--discount", "g", "--arithmetic", "symbolic"), "--set NAME=VALUE"),
     ],
 )  # fmt: skip
@@ -170,4 +173,26 @@ def test_rewards_that_cancel_are_no_rewards(tmp_path):
     )
     told = run("analyze", tmp_path / "m.json", "--learner", "td").stdout
     assert "expected reward is zero" in " ".join(told.split())
-    assert TD().name
+
+
+def test_episodes_begin_where_they_are_told(tmp_path):
+    mdp = MDP.from_transitions([("a", 0, "b", 1, 1), ("b=1", 0, "b", 1, 3), ("b", 0, "end", 1, 2)])
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), xi={"a": 1, "b": 1, "b=1": 1, "end": 0}
+    )
+    save_model(problem, tmp_path / "m.json")
+    given = (
+        "simulate",
+        tmp_path / "m.json",
+        "--learner",
+        "td",
+        "--alpha",
+        1,
+        "--stream",
+        "episodes",
+    )
+    data = strict(run(*given, "--start", "a", "--steps", 40, "--runs", 1, "--json").stdout)
+    found = simulate(problem, [TD(1)], 40, 1, stream="episodes", start={"a": 1}, every=1)
+    assert data["learners"]["TD"]["rmse"] == pytest.approx(list(found["TD"].mean()))
+    both = ("--start", "a=1/2", "--start", "b=1=1/2", "--steps", 40, "--runs", 1, "--json")
+    assert strict(run(*given, *both).stdout)["learners"]["TD"]["rmse"][-1] == pytest.approx(0)
