@@ -128,15 +128,7 @@ def load(
     except KindError:  # the file asks for an arithmetic that its symbols do not have yet
         problem = read(arithmetic=None)
     problem = problem.subs(values)
-    return problem if arithmetic is None else _in_arithmetic(problem, arithmetic)
-
-
-def _in_arithmetic(problem: PolicyEvaluation, arithmetic: str) -> PolicyEvaluation:
-    given = problem._given
-    return PolicyEvaluation(
-        problem.mdp, target=problem.target, behavior=problem.behavior, features=given["features"],
-        discount=problem.discount, xi=given["xi"], arithmetic=arithmetic,
-    )  # fmt: skip
+    return problem if arithmetic is None else problem.replace(arithmetic=arithmetic)
 
 
 def _assignments(texts: Iterable[str]) -> dict[str, str]:
