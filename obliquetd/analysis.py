@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obliquetd.algebra import cell_text, number_text, serial_number
+import sympy as sp
+
+from obliquetd.algebra import serial_number
 from obliquetd.compare import COLUMNS, Comparison, compare
-from obliquetd.dynamics import MeanDynamics, mean_dynamics
+from obliquetd.dynamics import MeanDynamics, mean_dynamics, step_size_limit
+from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import MathematicalError, ObliqueTDError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 
-__all__ = ["Analysis", "analyze", "json_number"]
+__all__ = ["Analysis", "LearnerRow", "analyze", "json_number"]
 
 HEAVY = ("criterion", "distance", "angle", "worst_case")
 """Quantities that need X*, an n by d matrix of long numbers."""
@@ -24,6 +27,12 @@ LARGEST_X = {"exact": 2_500, "symbolic": 200, "float": 300_000}
 
 LARGEST_SWEEP = 300_000
 """Evaluations of a rule's inner loop up to which its mean dynamics are derived."""
+LARGEST_VERDICT = 40
+"""Weights up to which stability is decided where it takes more than eigenvalues in floats."""
+LARGEST_LIMIT = 150
+"""Entries of the second moments up to which the largest step size is computed."""
+LONGEST_LIMIT = 256
+"""Bits of the numbers up to which it is computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +47,23 @@ class LearnerRow:
         ``rmse`` at the fixed point, and ``to_best``, ||v_hat - Pi v||_Xi.
     error : ObliqueTDError or None
         Why there is no update or no fixed point.
+    stability : Stability or None
+        The verdict on the expected update; None where there is none.
+    limit : number or None
+        The largest constant step size that is stable in mean square, where one is computed.
     """
 
     name: str
     dynamics: MeanDynamics
     numbers: dict[str, Any]
     error: ObliqueTDError | None = None
+    stability: Stability | None = None
+    limit: Any = None
+
+    @property
+    def verdict(self) -> str:
+        """``"stable"``, ``"unstable"``, ``"marginal"``, ``"undecided"``, or ``"-"``."""
+        return "-" if self.stability is None else self.stability.verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +96,29 @@ class Analysis:
     def problems(self) -> dict[str, str]:
         """What does not exist or was left out, and why."""
         return {what: str(error) for what, error in self.errors.items()} | self.notes
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on what the numbers alone would hide: divergence, and rewards that are zero."""
+        found = []
+        diverging = [row.name for row in self.learners if row.verdict == "unstable"]
+        if diverging:
+            found.append(
+                f"{', '.join(diverging)}: the expected update is unstable, so the weights run away from "
+                "the fixed point with every step size; the learner diverges."
+            )
+        marginal = [row.name for row in self.learners if row.verdict == "marginal"]
+        if marginal:
+            found.append(
+                f"{', '.join(marginal)}: the expected update is marginal, so the weights need not "
+                "come to the fixed point."
+            )
+        if self.problem._ops.r_pi.is_zero():
+            found.append(
+                "The target policy's expected reward is zero in every state, so values, fixed points "
+                "and errors are zero whatever a learner does; what tells learners apart is stability."
+            )
+        return found
 
     def failures(self, wanted: Sequence[str] = ()) -> list[str]:
         """What makes the model bad input: no values, no weights, or a singular equation.
@@ -123,6 +166,7 @@ class Analysis:
             ],
             "learners": [_learner_data(row) for row in self.learners],
             "problems": self.problems,
+            "remarks": self.remarks,
         }
         if self._small():
             data["X_star"] = self._attempted(lambda: _rows(problem.X_star))
@@ -157,7 +201,15 @@ def is_small(problem: PolicyEvaluation) -> bool:
 
 
 def _learner_data(row: LearnerRow) -> dict[str, Any]:
-    data: dict[str, Any] = {"learner": row.name, "lam": json_number(row.dynamics.lam)}
+    data: dict[str, Any] = {
+        "learner": row.name,
+        "lam": json_number(row.dynamics.lam),
+        "stability": None if row.stability is None else row.verdict,
+        "diverges": {"unstable": True, "stable": False}.get(row.verdict),
+        "step_size_limit": "oo" if row.limit == math.inf else json_number(row.limit),
+    }
+    if row.stability is not None and row.stability.condition:
+        data["condition"] = [str(serial_number(c)) for c in row.stability.condition]
     if row.error is not None:
         return {**data, "problem": str(row.error)}
     dyn = row.dynamics
@@ -172,14 +224,48 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
 
 def _learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
     dyn = mean_dynamics(problem, learner)
+    stability = _attempt(lambda: _stability(dyn))
+    unstable = stability is not None and stability.verdict == "unstable"
+    limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
     try:
         v_hat = dyn.v_hat
         gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]
-        return LearnerRow(
-            name, dyn, {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
-        )
+        numbers = {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
+        return LearnerRow(name, dyn, numbers, None, stability, limit)
     except ObliqueTDError as error:
-        return LearnerRow(name, dyn, {}, error)
+        return LearnerRow(name, dyn, {}, error, stability, limit)
+
+
+def _attempt(function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except ObliqueTDError:
+        return None
+
+
+def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
+    return int(problem._ops.Phi.shape[1]) * (2 if learner.two_timescale else 1)
+
+
+def _stability(dyn: MeanDynamics) -> Stability | None:
+    small = _weights(dyn.problem, dyn.learner) <= LARGEST_VERDICT
+    return dyn.stability if small or dyn.problem.arithmetic == "float" else None
+
+
+def _limit(problem: PolicyEvaluation, learner: Learner) -> Any:
+    if problem.arithmetic == "symbolic" or learner.has_memory:
+        return None
+    size = len(problem.states) * _weights(problem, learner) ** 2
+    if size > LARGEST_LIMIT or _longest(problem) > LONGEST_LIMIT:
+        return None
+    return step_size_limit(problem, learner)
+
+
+def _longest(problem: PolicyEvaluation) -> int:
+    """Bits of the longest rational of the model."""
+    numbers = (x for row in problem.mdp.transitions for x in row[3:])
+    rationals = (x for x in (*numbers, *problem.xi) if isinstance(x, sp.Rational))
+    return max((max(abs(int(x.p)), int(x.q)).bit_length() for x in rationals), default=0)
 
 
 def analyze(
@@ -258,57 +344,3 @@ def _rows(matrix: Any) -> list[list[Any]]:
     if hasattr(matrix, "toarray"):
         matrix = matrix.toarray()
     return [[json_number(x) for x in row] for row in matrix.tolist()]
-
-
-def _cell(value: Any) -> str:
-    return "open" if value is None else cell_text(value)
-
-
-def learner_cells(analysis: Analysis) -> list[list[str]]:
-    """The table of learners as text, a heading first; A and b for one feature, theta up to four."""
-    d = analysis.problem._ops.Phi.shape[1]
-    out = [["learner", *(["A", "b"] if d == 1 else []), *(["theta"] if d <= 4 else [])]]
-    out[0] += ["RMSE", "|v - Pi v|"]
-    for row in analysis.learners:
-        if row.error is None:
-            dyn = row.dynamics
-            matrices = ([dyn.A, dyn.b] if d == 1 else []) + ([dyn.fixed_point()] if d <= 4 else [])
-            numbers = [cell_text(row.numbers[k], 10, beside=False) for k in ("rmse", "to_best")]
-            out.append([row.name, *map(_matrix_text, matrices), *numbers])
-    return out
-
-
-def formula_lines(analysis: Analysis) -> list[str]:
-    """A symbolic problem as lines of formulas, which no table can hold."""
-    out = []
-    for i, s in enumerate(analysis.problem.states):
-        known = [f"{k} = {_cell(v[i])}" for k, v in analysis.columns.items()]
-        out.append(f"state {s}: {', '.join(known)}")
-    out += [
-        f"{point.name}: theta = ({', '.join(map(number_text, point.theta))})"
-        for point in analysis.comparison
-        if point.theta is not None
-    ]
-    for row in analysis.learners:
-        if row.error is None and analysis.problem._ops.Phi.shape[1] == 1:
-            A, b = (_matrix_text(m) for m in (row.dynamics.A, row.dynamics.b))
-            out.append(f"{row.name}, from its rule: A = [{A}], b = [{b}]")
-    return out
-
-
-def _matrix_text(matrix: Any) -> str:
-    rows = matrix.tolist()
-    rows = rows if isinstance(rows[0], list) else [[x] for x in rows]
-    if len(rows[0]) == 1:
-        rows = [[row[0] for row in rows]]
-    return "; ".join(" ".join(cell_text(x, 8, beside=False) for x in row) for row in rows)
-
-
-def state_cells(analysis: Analysis, most: int) -> list[list[str]]:
-    """The table by state as text, a heading first, at most ``most`` states."""
-    names = {"xi": "xi", "v_pi": "v_pi", "best": "Pi v_pi", "return_variance": "Var(return)"}
-    keys = [k for k in names if k in analysis.columns]
-    out = [["state", *(names[k] for k in keys)]]
-    for i, s in enumerate(analysis.problem.states[:most]):
-        out.append([str(s), *(_cell(analysis.columns[k][i]) for k in keys)])
-    return out

@@ -1,31 +1,106 @@
-"""How objects show themselves: LaTeX for papers and notebooks, HTML tables for notebooks.
+r"""How objects show themselves: LaTeX for papers and notebooks, HTML tables for notebooks.
 
 A class that mixes in :class:`Equations` names its quantities; one that mixes in
 :class:`HtmlTable` gives a heading and rows. A quantity that does not exist is left out of a
 display, never guessed.
+
+A label may be any text: a name is shown, and is never obeyed. Each target has one function that
+makes text safe for it:
+
+=====================  ==================================================================
+:func:`visible`        anything, to begin with: control characters, lone surrogates and marks
+                       that turn the direction of writing become escapes such as ``\x1b``
+:func:`html_text`      HTML, between tags and in attributes
+:func:`latex_label`    LaTeX text; :func:`latex_comment` is a line of remarks
+:func:`mathtext`       matplotlib, which reads ``$`` as mathematics
+=====================  ==================================================================
+
+A terminal gets visible text too, by its console in :mod:`obliquetd.cli.terminal`.
 """
 
 from __future__ import annotations
 
 import html
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.printing.latex import LatexPrinter
 
 from obliquetd.algebra import number_text, public_number
 from obliquetd.errors import ObliqueTDError, SizeError
 
-__all__ = ["Equations", "HtmlTable", "html_table", "latex_label", "latex_of"]
+__all__ = [
+    "MADE_BY",
+    "Equations",
+    "HtmlTable",
+    "html_table",
+    "html_text",
+    "latex_comment",
+    "latex_label",
+    "latex_of",
+    "mathtext",
+    "visible",
+]
 
+MADE_BY = "Made by obliquetd"
+"""The mark by which a page or a picture is known as ours."""
+LONGEST_NAME = 40
+"""Letters of a name that fit a picture."""
 LONGEST_NUMBER = 60
 """Digits of a numerator or denominator that are still typeset in full."""
 MOST_ENTRIES = 225
 """Entries of a matrix that still fit a page."""
 MOST_ROWS = 40
 """Rows of a table in a notebook."""
+CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+"""Characters that are obeyed and not seen: the controls of terminals, line ends, marks that turn the
+direction of writing, halves of surrogate pairs, which no encoding can write, and what is no character."""
+PLAIN_SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+
+
+def visible(text: Any) -> str:
+    r"""Text of any kind on one line, with an escape for each character that would be obeyed.
+
+    Examples
+    --------
+    >>> visible("a\x1b[31mb\n")
+    'a\\x1b[31mb\\n'
+    """
+    return CONTROL.sub(lambda m: m[0].encode("unicode_escape").decode(), str(text))
+
+
+def html_text(text: Any) -> str:
+    r"""Text of any kind inside HTML, also inside an attribute.
+
+    Examples
+    --------
+    >>> html_text("<b>\x1b")
+    '&lt;b&gt;\\x1b'
+    """
+    return html.escape(visible(text), quote=True)
+
+
+def mathtext(text: Any) -> str:
+    r"""Text of any kind as matplotlib writes it, word for word.
+
+    A dollar would begin a formula, and a label that begins with an underscore would be left out of a
+    legend. A name of more than 40 letters is cut.
+
+    Examples
+    --------
+    >>> mathtext("$x$"), mathtext("_a")
+    ('\\$x\\$', '$\\_$a')
+    """
+    shown = visible(text)
+    shown = shown if len(shown) <= LONGEST_NAME else shown[: LONGEST_NAME - 3] + "..."
+    escaped = shown.replace("$", r"\$")
+    return rf"$\_${escaped[1:]}" if escaped.startswith("_") else escaped
 
 
 def latex_of(value: Any) -> str:
@@ -60,15 +135,37 @@ def latex_of(value: Any) -> str:
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
 
+class _Short(LatexPrinter):
+    """LaTeX in which long numbers are decimals, and no name of a symbol is obeyed."""
+
+    longest = 0
+    """The digits of the longest number that was shortened."""
+
+    def _print_Rational(self, expr: Any) -> str:
+        limit = 10**LONGEST_NUMBER
+        if abs(expr.p) < limit and expr.q < limit:
+            return str(super()._print_Rational(expr))
+        text = number_text(expr)
+        self.longest = max(self.longest, int(re.findall(r"\d+", text)[-1]))
+        return _decimal(text.split(" ")[0])
+
+    def _print_Integer(self, expr: Any) -> str:
+        return self._print_Rational(expr)
+
+    def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
+        if PLAIN_SYMBOL.fullmatch(expr.name):
+            return str(super()._print_Symbol(expr, style))
+        return rf"\text{{{latex_label(expr.name)}}}"
+
+
 def _number(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return _decimal(f"{float(value):.6g}")
-    number = value if isinstance(value, sp.Basic) else public_number(value)
-    if isinstance(number, sp.Rational):
-        limit = 10**LONGEST_NUMBER
-        if abs(number.p) >= limit or number.q >= limit:
-            return r"\approx " + _decimal(number_text(number).lstrip("~").split(" ")[0])
-    return str(sp.latex(number))
+    printer = _Short()
+    text = str(printer.doprint(value if isinstance(value, sp.Basic) else public_number(value)))
+    if printer.longest:
+        return rf"\approx {text} \text{{ (exact, {printer.longest} digits)}}"
+    return text
 
 
 def _decimal(text: str) -> str:
@@ -88,7 +185,18 @@ def latex_label(text: str) -> str:
         "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}", **{c: f"\\{c}" for c in "&%$#_"},
     }  # fmt: skip
-    return "".join(special.get(c, c) for c in text)
+    return "".join(special.get(c, c) for c in visible(text))
+
+
+def latex_comment(text: str) -> str:
+    r"""A remark on a line of its own, whatever the text is.
+
+    Examples
+    --------
+    >>> latex_comment("x\n\\input{y}")
+    '% x\\n\\input{y}'
+    """
+    return f"% {visible(text)}"
 
 
 class Equations(ABC):
@@ -108,7 +216,7 @@ class Equations(ABC):
             try:
                 lines.append(f"{letter} &= {latex_of(obtain())}")
             except ObliqueTDError as error:
-                remarks.append(f"% {letter}: {error}")
+                remarks.append(latex_comment(f"{letter}: {error}"))
         body = " \\\\\n".join(lines)
         block = f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}" if lines else ""
         return "\n".join([*remarks, block] if block else remarks)
@@ -139,7 +247,7 @@ def html_table(caption: str, heading: Sequence[Any], rows: Iterable[Sequence[Any
     """
 
     def cell(value: Any) -> str:
-        return html.escape(value if isinstance(value, str) else number_text(value))
+        return html_text(value if isinstance(value, str) else number_text(value))
 
     listed = list(rows)
     head = "".join(f'<th scope="col">{cell(str(x))}</th>' for x in heading)

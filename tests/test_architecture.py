@@ -15,8 +15,8 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "mdp", "chain", "features", "learners", "checks", "inputs", "operators", "projection", "emphasis", "requests", "metrics",
-    "fixed_point", "matrices", "problem", "compare", "dynamics", "analysis", "domains", "formats", "search", "claims", "experiments", "plotting", "reproduction", "report", "terminal", "cli", "__main__",
+    "errors", "algebra", "display", "progress", "mdp", "chain", "features", "learners", "checks", "inputs", "operators", "projection", "emphasis", "requests", "metrics",
+    "fixed_point", "matrices", "problem", "compare", "dynamics", "analysis", "domains", "formats", "search", "claims", "experiments", "plotting", "reproduction", "report", "cli", "__main__",
 )  # fmt: skip
 MODULES = sorted(
     m.name

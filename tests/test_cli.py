@@ -424,7 +424,7 @@ def test_a_defect_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(cli, "app", lambda **_: 1 / 0)
     with pytest.raises(SystemExit) as caught:
         cli.main(["verify"])
-    assert caught.value.code == 1
+    assert caught.value.code == 2
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 

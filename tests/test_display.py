@@ -1,6 +1,8 @@
 """What notebooks and papers get: valid LaTeX, escaped HTML, and no crash for what does not exist."""
 
+import json
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -9,6 +11,7 @@ import sympy as sp
 from hypothesis import given
 
 from obliquetd import MDP, Policy, PolicyEvaluation, compare, mean_dynamics, simulate, verify
+from obliquetd.analysis import analyze
 from obliquetd.display import html_table, latex_of
 from obliquetd.domains import baird_star, dense_random_mdp, random_problem, two_state
 from obliquetd.errors import SizeError
@@ -125,3 +128,90 @@ def test_a_simulation_is_a_table_in_a_terminal():
     text = str(simulate(random_problem(3, 2, seed=4), [TD(0.01), SETD(0.01)], 200, 3))
     assert text.startswith("200 steps, mean of 3 runs\nlearner  RMSE, first")
     assert len(text.splitlines()) == 4
+
+
+def long_problem(bits, reward=1):
+    """Leave s with probability 2^-bits."""
+    p = sp.Rational(1, sp.Integer(2) ** bits)
+    rows = [("s", "a", "t", p, reward), ("s", "a", "s", 1 - p, 0), ("t", "a", "s", 1, 0)]
+    mdp = MDP.from_transitions(rows)
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="9/10")
+
+
+@pytest.mark.parametrize("bits", [2000, 8000, 20000])
+def test_long_numbers_end_no_display(bits):
+    """Python refuses to write integers of more than 4300 digits; nothing global is changed."""
+    before = sys.get_int_max_str_digits()
+    problem = long_problem(bits)
+    shown = [
+        problem.to_latex(),
+        problem.fixed_point("setd").to_latex(),
+        compare(problem).to_latex(),
+    ]
+    assert all(map(balanced, shown))
+    assert re.search(r"\\text\{ \(exact, \d+ digits\)\}", shown[0])
+    assert well_formed(problem.mdp._repr_html_())
+    assert f"(exact, {len_of(2**bits)} digits)" in problem.mdp._repr_html_()
+    assert balanced(mean_dynamics(problem, TD()).to_latex())
+    for matrix in (problem.xi, problem.P_pi, problem.X_star, problem.v_pi, problem.L_pi):
+        for text in (str(matrix), repr(matrix), sp.latex(matrix), sp.pretty(matrix)):
+            assert text
+    assert repr(problem)
+    assert repr(problem.fixed_point("td"))
+    assert repr(problem.target)
+    assert sys.get_int_max_str_digits() == before
+
+
+def len_of(integer):
+    return int(sp.floor(sp.log(integer, 10).evalf(30))) + 1
+
+
+def test_a_matrix_says_how_many_digits_it_hides_and_stays_itself():
+    problem = long_problem(20000)
+    assert repr(problem.xi) == (
+        "Matrix([[1 (exact, 6021 digits)], [2.51239e-6021 (exact, 6021 digits)]])"
+    )
+    assert isinstance(problem.xi, sp.ImmutableDenseMatrix)
+    assert sum(problem.xi) == 1
+    assert problem.xi.T * problem.P_pi == problem.xi.T
+    assert str(two_state().xi) == "Matrix([[1/2], [1/2]])"
+
+
+def test_case_c07():
+    """Leave 0 with 2^-20000 and 1 with 3^-12618."""
+    p, q = (sp.Rational(1, sp.Integer(b) ** e) for b, e in ((2, 20000), (3, 12618)))
+    rows = [(0, "a", 1, p, 0), (0, "a", 0, 1 - p, 0), (1, "a", 0, q, 1), (1, "a", 1, 1 - q, 0)]
+    mdp = MDP.from_transitions(rows)
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2")
+    assert problem.xi[0] == sp.Integer(2) ** 20000 / (
+        sp.Integer(2) ** 20000 + sp.Integer(3) ** 12618
+    )
+    for text in (str(problem.xi), problem.to_latex(), latex_of(problem.xi)):
+        assert "0.657856" in text
+        assert "6021 digits" in text
+
+
+def test_json_keeps_every_digit():
+    problem = long_problem(20000, reward=sp.Integer(7) ** 5000)
+    data = json.loads(json.dumps(analyze(problem, ["td", "setd"], {"td": TD()}).to_dict()))
+    p, q = data["by_state"][1]["xi"].split("/")
+    assert len(q) == 6021
+    import flint
+
+    assert flint.fmpq(flint.fmpz(p), flint.fmpz(q)) == flint.fmpq(1, 2**20000 + 1)
+    roots = [row["distance"] for row in data["fixed_points"]]
+    assert all(text.startswith("sqrt(") for text in roots)
+
+
+def test_roots_and_formulas_of_long_numbers():
+    long = sp.Rational(sp.Integer(3) ** 20000, sp.Integer(2) ** 31000 + 1)
+    x = sp.Symbol("x")
+    for number in (
+        long,
+        sp.sqrt(5) * long,
+        long * x + 1,
+        sp.Pow(long, sp.Rational(1, 2), evaluate=False),
+    ):
+        assert re.fullmatch(r"\\approx .*\\text\{ \(exact, 9\d\d\d digits\)\}", latex_of(number))
+        assert balanced(latex_of(number))
+        assert len(latex_of(number)) < 200

@@ -23,7 +23,7 @@ from obliquetd.algebra import pickling  # noqa: F401  (function fields that pick
 from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
-from obliquetd.algebra.writing import is_long, shortened
+from obliquetd.algebra.writing import is_long, number_text
 from obliquetd.errors import KindError, SignUndecidedError, SingularError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
@@ -312,8 +312,9 @@ class FieldMatrix(Matrix):
 class _LongMatrix(sp.ImmutableDenseMatrix):
     """A matrix with numbers that CPython would not print: shown in short, exact inside."""
 
-    def _short(self) -> sp.ImmutableDenseMatrix:
-        return sp.ImmutableDenseMatrix(*self.shape, [shortened(x) for x in self.flat()])
+    def _short(self, form: str = "{}") -> sp.ImmutableDenseMatrix:
+        words = [sp.Symbol(form.format(number_text(x))) for x in self.flat()]
+        return sp.ImmutableDenseMatrix(*self.shape, words)
 
     def __str__(self) -> str:
         return str(self._short())
@@ -327,7 +328,7 @@ class _LongMatrix(sp.ImmutableDenseMatrix):
         return str(printer.doprint(self._short()))
 
     def _latex(self, printer: Any) -> str:
-        return str(printer.doprint(self._short()))
+        return str(printer.doprint(self._short(r"\text{{{}}}")))
 
     def _pretty(self, printer: Any) -> Any:
         return printer._print(self._short())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.printing.str import StrPrinter
 
 from obliquetd.algebra.numbers import public_number
 
@@ -25,7 +26,17 @@ def serial_number(value: Any) -> str | float:
     if isinstance(value, sp.Rational):
         p, q = _digits(int(value.p)), _digits(int(value.q))
         return p if q == "1" else f"{p}/{q}"
-    return str(value)
+    return str(_Exact().doprint(value))
+
+
+class _Exact(StrPrinter):
+    """Formulas as text with every digit of their numbers."""
+
+    def _print_Integer(self, expr: Any) -> str:
+        return _digits(int(expr.p))
+
+    def _print_Rational(self, expr: Any) -> str:
+        return f"{_digits(int(expr.p))}/{_digits(int(expr.q))}"
 
 
 def _digits(integer: int) -> str:
@@ -117,8 +128,8 @@ def cell_text(value: Any, width: int = 14, *, beside: bool = True) -> str:
     digits = 6 if width >= 14 else 4
     text = number_text(value, digits)
     number = sp.Integer(value) if isinstance(value, int) else public_number(value)
-    if isinstance(number, float) or number.free_symbols or number.is_infinite:
-        return text
+    if isinstance(number, float) or number.free_symbols or number in (sp.oo, -sp.oo):
+        return text  # not is_infinite: sympy would factor the long numbers under a root
     if number.is_Rational:
         if len(text) <= width:
             return text

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import warnings
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from obliquetd.cli import paper, model, convert  # isort: skip - the order of the help
-from obliquetd.cli.common import app, err, say_error
+from obliquetd.cli import paper, model, simulate, report, convert  # isort: skip - the order of the help
+from obliquetd.cli.common import app, say_error
+from obliquetd.cli.terminal import err, escape
 from obliquetd.errors import ObliqueTDError
 
-__all__ = ["app", "convert", "main", "model", "paper"]
+__all__ = ["app", "convert", "main", "model", "paper", "report", "simulate"]
+
+UsageError: Any = typer.BadParameter.__base__
+"""What the parser of arguments raises; typer exports only some of its kinds."""
 
 
 @app.callback()
 def options(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error (also after a command).")
+        bool,
+        typer.Option("--debug", help="Show the traceback of an error. May stand after a command."),
     ] = False,
 ) -> None:
-    """The exact truth about temporal-difference policy evaluation.
+    """Tell the exact truth about temporal-difference policy evaluation.
 
     Examples: [bold]obliquetd verify[/] (the paper, claim by claim),
     [bold]obliquetd report model.json[/] (all about a model of your own)
@@ -30,24 +36,68 @@ def options(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command: exit status 0 done, 1 a check failed, 2 bad input."""
+    """Run the command: exit status 0 done, 1 a check failed or a run diverged, 2 an error."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in given
     warnings.showwarning = _warn
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError):  # a stream of another kind, or none
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        app(args=[x for x in given if x != "--debug"], prog_name="obliquetd")
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of a pipe, such as head, has seen enough
+        status = app(
+            args=[x for x in given if x != "--debug"], prog_name="obliquetd", standalone_mode=False
+        )
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        sys.exit(status if isinstance(status, int) else 0)
+    except (BrokenPipeError, SystemExit) as ended:
+        pipe = ended if isinstance(ended, BrokenPipeError) else ended.__context__
+        if not isinstance(pipe, BrokenPipeError):
+            raise
+        _drop_output()  # the reader, such as head, has seen enough; typer and rich would exit with 1
         sys.exit(0)
     except Exception as error:
-        if debug:
+        if debug and not isinstance(error, UsageError):
             raise
-        if isinstance(error, ObliqueTDError):
-            say_error(str(error))
-            sys.exit(2)
-        say_error(f"{type(error).__name__}: {error} (a defect of obliquetd; --debug shows where)")
-        sys.exit(1)
+        sys.exit(_explain(error))
+
+
+def _explain(error: Exception) -> int:
+    """One line about any error; the exit status."""
+    if isinstance(error, UsageError):
+        return _explain_usage(error)
+    if isinstance(error, typer.Abort):
+        say_error("stopped")
+        return 130
+    if isinstance(error, ObliqueTDError):
+        say_error(str(error))
+    elif isinstance(error, OSError):
+        _drop_output()
+        place = f" {error.filename}" if error.filename else " to standard output"
+        say_error(f"cannot write{place}: {error.strerror or error}")
+    elif isinstance(error, MemoryError):
+        say_error("the memory does not suffice; try a smaller model, or --arithmetic float")
+    else:
+        kind = type(error).__name__
+        say_error(f"{kind}: {error} (a defect of obliquetd; --debug shows where)")
+    return 2
+
+
+def _explain_usage(error: Any) -> int:
+    told = error.format_message()
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+    else:
+        command = error.ctx.command_path if error.ctx is not None else "obliquetd"
+        say_error(f"{told.rstrip('.')}; {command} --help shows what there is")
+    return 2
+
+
+def _drop_output() -> None:
+    """Send what is still waiting to be written nowhere, so that Python's exit finds no error."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    err.print(f"[yellow]warning:[/] {escape(str(message))}", soft_wrap=True)
+    err.print(f"[yellow]warning:[/] {escape(message)}", soft_wrap=True)

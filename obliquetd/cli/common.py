@@ -1,32 +1,38 @@
-"""What every sub-command shares: the application, output, and reading of arguments."""
+"""What every sub-command shares: the application, its options, files in and out."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Collection, Iterable
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from obliquetd.errors import InputError
+from obliquetd.cli.terminal import err, escape
+from obliquetd.display import MADE_BY
+from obliquetd.errors import InputError, KindError
 from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
     "MODEL",
     "PAPER",
+    "Arithmetic",
+    "Discount",
+    "Force",
     "JsonFlag",
+    "ModelFile",
     "Normalize",
     "Reward",
+    "Settings",
     "Tolerance",
     "app",
-    "assignment",
     "check_names",
+    "check_outputs",
     "choices",
-    "err",
     "load",
     "mean_learner",
     "print_json",
@@ -38,7 +44,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-err = Console(stderr=True)
 
 PAPER, MODEL = "The paper", "A model of your own"
 """The two groups of sub-commands in the help."""
@@ -49,7 +54,6 @@ def choices(*known: str) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in known if word.startswith(incomplete)]
 
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Strict JSON for machines.")]
 Normalize = Annotated[
     bool, typer.Option("--normalize", help="Divide each row of probabilities by its sum.")
 ]
@@ -61,16 +65,41 @@ Reward = Annotated[
     str | None,
     typer.Option(help="Take this reward structure, where a .tra or .drn file has several."),
 ]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print strict JSON, for other programs.")]
+ModelFile = Annotated[
+    str,
+    typer.Argument(
+        help="The model: a file (.json, .npz, .graphml, .tra, .drn, .csv), or a Gymnasium environment as gym:NAME."
+    ),
+]
+Discount = Annotated[
+    str | None, typer.Option(help="Use this discount in place of the model's own.")
+]
+Arithmetic = Annotated[
+    str | None,
+    typer.Option(
+        help="Compute with these numbers: exact, symbolic or float. The model decides by default.",
+        autocompletion=choices("exact", "symbolic", "float"),
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="Put a number in the place of a symbol: NAME=VALUE. May be repeated."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 
 
 def print_json(data: Any) -> None:
-    """Strict JSON on standard output."""
-    typer.echo(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False))
+    """Strict JSON on standard output, in characters that every terminal and encoding has."""
+    typer.echo(json.dumps(data, indent=1, allow_nan=False).replace("\x7f", "\\u007f"))
 
 
 def say_error(text: str) -> None:
     """One readable line on standard error."""
-    err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
+    with contextlib.suppress(OSError):  # nobody hears; the exit status still tells
+        err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
 
 
 def check_names(names: Iterable[str], known: Collection[str]) -> None:
@@ -90,27 +119,130 @@ def load(
     model: str,
     discount: str | None,
     arithmetic: str | None,
+    settings: Iterable[str] | None = None,
+    *,
     normalize: bool = False,
     tolerance: str | None = None,
     reward: str | None = None,
 ) -> PolicyEvaluation:
-    """The problem of a model file, or of gym:NAME."""
+    """The problem of a model file, or of gym:NAME, with numbers for symbols.
+
+    The numbers are set before the arithmetic is chosen, since a symbol is no float.
+    """
     from obliquetd.formats import load_model
     from obliquetd.formats.gym import load_gym
 
+    values = _assignments(settings or ())
     given = {
-        "discount": discount, "arithmetic": arithmetic, "normalize": normalize or None,
-        "tolerance": tolerance, "reward": reward,
+        "discount": discount, "normalize": normalize or None, "tolerance": tolerance, "reward": reward
     }  # fmt: skip
-    chosen = {k: v for k, v in given.items() if v is not None}
-    if model.startswith("gym:"):
-        return load_gym(model.removeprefix("gym:"), **chosen)
-    return load_model(Path(model), **chosen)
+    fields: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+    if arithmetic is not None and not values:
+        fields["arithmetic"] = arithmetic
+
+    def read(**more: Any) -> PolicyEvaluation:
+        if model.startswith("gym:"):
+            return load_gym(model.removeprefix("gym:"), **fields, **more)
+        return load_model(Path(model), **fields, **more)
+
+    if not values:
+        return read()
+    try:
+        problem = read()
+    except KindError:  # the file asks for an arithmetic that its symbols do not have yet
+        problem = read(arithmetic=None)
+    problem = problem.subs(values)
+    return problem if arithmetic is None else problem.replace(arithmetic=arithmetic)
 
 
-def assignment(text: str) -> tuple[str, str]:
-    """NAME=VALUE in two."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"--set {text!r}; expected NAME=VALUE, as in gamma=9/10")
-    return name.strip(), value.strip()
+def _assignments(texts: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise InputError(f"--set {text!r}; expected NAME=VALUE, as in gamma=9/10")
+        if name in found:
+            raise InputError(f"--set gives {name} two values, {found[name]} and {value}")
+        found[name] = value
+    return found
+
+
+MARKED = (".html", ".htm", ".png", ".svg")
+"""Endings of files in which obliquetd leaves its mark; such a file may be written again."""
+
+
+def check_outputs(
+    outputs: Mapping[str, Path | None],
+    inputs: Iterable[str | Path | None] = (),
+    *,
+    force: bool = False,
+    makes_folders: bool = False,
+) -> None:
+    """Refuse, before any work, outputs that cannot be written or that would destroy something.
+
+    An output is never a file that is read, nor a second output. A file that exists is replaced
+    with ``--force`` only, unless it bears the mark of an earlier page or picture.
+
+    Parameters
+    ----------
+    outputs : mapping of option to path or None
+    inputs : iterable of path or None
+    force : bool
+    makes_folders : bool
+        Whether folders that do not exist are made.
+
+    Raises
+    ------
+    InputError
+    """
+    read = [Path(name) for name in inputs if name is not None]
+    seen: dict[str, Path] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        if any(_same(path, other) for other in read):
+            raise InputError(f"{option} {path} is a file that is read; give another name")
+        for other, there in seen.items():
+            if _same(path, there):
+                raise InputError(
+                    f"{other} and {option} both name {path}; give each a file of its own"
+                )
+        seen[option] = path
+        _check_place(option, path, makes_folders)
+        if path.exists() and not force and not _is_ours(path):
+            raise InputError(
+                f"{option} {path} exists and is no page or picture of obliquetd; --force replaces "
+                "it, or give another name"
+            )
+
+
+def _same(a: Path, b: Path) -> bool:
+    try:
+        return a.samefile(b)
+    except (OSError, ValueError):  # one of them does not exist
+        return a.resolve() == b.resolve()
+
+
+def _check_place(option: str, path: Path, makes_folders: bool) -> None:
+    if path.is_dir():
+        example = path / "report.html"
+        raise InputError(f"{option} {path} is a folder; give a file name, such as {example}")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{option} {path} is no ordinary file; give another name")
+    folder = path.absolute().parent
+    while makes_folders and not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write {path}: the folder {folder} is not yours to write in")
+
+
+def _is_ours(path: Path) -> bool:
+    if path.suffix.lower() not in MARKED:
+        return False
+    try:
+        with path.open("rb") as file:
+            return MADE_BY.encode() in file.read(4000)
+    except OSError:
+        return False

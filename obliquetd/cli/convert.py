@@ -1,4 +1,4 @@
-"""Sub-commands that write files: a model in another format, a report, the schema."""
+"""Sub-commands about files: a model in another format, the schema."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from obliquetd.cli.common import (
     MODEL,
+    Arithmetic,
+    Discount,
+    Force,
     JsonFlag,
     Normalize,
     Reward,
     Tolerance,
     app,
-    assignment,
-    err,
+    check_outputs,
     load,
     print_json,
 )
+from obliquetd.cli.terminal import escape, out
 from obliquetd.errors import FormatWarning, InputError
-from obliquetd.terminal import out
 
-__all__ = ["convert", "report", "schema"]
+__all__ = ["convert", "schema"]
 
 
 @app.command(rich_help_panel=MODEL)
@@ -37,11 +38,12 @@ def convert(
     expected_rewards: Annotated[
         bool, typer.Option("--expected-rewards", help="For .drn: one reward for each choice.")
     ] = False,
-    discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
-    arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
+    discount: Discount = None,
+    arithmetic: Arithmetic = None,
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
+    force: Force = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Write a model in another format; exact numbers stay exact.
@@ -56,7 +58,10 @@ def convert(
     from obliquetd.mdp import Policy
     from obliquetd.problem import PolicyEvaluation
 
-    problem = load(model, discount, arithmetic, normalize, tolerance, reward)
+    check_outputs({"TARGET": target}, [model], force=force)
+    problem = load(
+        model, discount, arithmetic, normalize=normalize, tolerance=tolerance, reward=reward
+    )
     if chain is not None:
         mdp = policy_chain(problem, chain)
         problem = PolicyEvaluation(
@@ -78,46 +83,6 @@ def convert(
         out.print(escape(f"{target}: {problem.mdp!r}"), soft_wrap=True)
         if left:
             out.print(f"The format holds the MDP alone: {', '.join(left)} stay behind.")
-
-
-@app.command(rich_help_panel=MODEL)
-def report(
-    model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="An HTML file.")] = Path(
-        "report.html"
-    ),
-    title: Annotated[str | None, typer.Option(help="The file's name by default.")] = None,
-    discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
-    arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="NAME=VALUE: a number for a symbol.")
-    ] = None,
-    normalize: Normalize = False,
-    tolerance: Tolerance = None,
-    reward: Reward = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Write everything about a model on one HTML page: formulas, pictures, certificates.
-
-    The page needs no network and no script; send it to a co-author as it is.
-
-    Example: [bold]obliquetd report model.json -o report.html[/]
-    """
-    from obliquetd.report import model_page, write_page
-
-    problem = load(model, discount, arithmetic, normalize, tolerance, reward)
-    if set_:
-        problem = problem.subs(dict(assignment(text) for text in set_))
-    with err.status("solving and drawing ..."):
-        page = model_page(problem, title or Path(model).name)
-        write_page(page, output)
-    if as_json:
-        print_json({"written": str(output), "bytes": len(page.encode())})
-    else:
-        out.print(
-            escape(f"{output}: {len(page.encode()) // 1000} kB, open it in a browser"),
-            soft_wrap=True,
-        )
 
 
 @app.command(rich_help_panel=MODEL)

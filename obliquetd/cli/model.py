@@ -6,71 +6,69 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from obliquetd.algebra import number_text
 from obliquetd.cli.common import (
     MODEL,
+    Arithmetic,
+    Discount,
+    Force,
     JsonFlag,
+    ModelFile,
     Normalize,
     Reward,
+    Settings,
     Tolerance,
     app,
-    assignment,
     check_names,
+    check_outputs,
     choices,
-    err,
     load,
     mean_learner,
     print_json,
     say_error,
 )
+from obliquetd.cli.terminal import MOST_STATES, err, escape, out, show_analysis
 from obliquetd.errors import InputError
 from obliquetd.learners import LEARNERS
 from obliquetd.problem import METHODS
-from obliquetd.terminal import MOST_STATES, out, show_analysis
 
 __all__ = ["analyze", "check", "search"]
 
 
 @app.command(rich_help_panel=MODEL)
 def analyze(
-    model: Annotated[
-        str,
-        typer.Argument(
-            help="A model file (.json, .npz, .graphml, .tra, .drn, .csv), or gym:NAME[?option=value&...]."
-        ),
-    ],
-    discount: Annotated[str | None, typer.Option(help="In place of the model's.")] = None,
-    arithmetic: Annotated[str | None, typer.Option(help="exact, symbolic or float.")] = None,
+    model: ModelFile,
+    discount: Discount = None,
+    arithmetic: Arithmetic = None,
     learner: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"A fixed point by formula ({', '.join(METHODS)}) or a learner by its rule "
-            f"({', '.join(LEARNERS)}); may be repeated. All by default.",
+            help=f"Show this fixed point by its formula ({', '.join(METHODS)}) or this learner by its "
+            f"rule ({', '.join(LEARNERS)}). May be repeated; all are shown by default.",
             autocompletion=choices(*dict.fromkeys((*METHODS, *LEARNERS))),
         ),
     ] = None,
-    lam: Annotated[str, typer.Option(help="The trace parameter of the learners.")] = "0",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="NAME=VALUE: a number for a symbol.")
-    ] = None,
+    lam: Annotated[str, typer.Option(help="Give the learners this trace parameter.")] = "0",
+    set_: Settings = None,
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
     as_json: JsonFlag = False,
-    all_states: Annotated[bool, typer.Option("--all", help="Every state in the table.")] = False,
+    all_states: Annotated[
+        bool, typer.Option("--all", help="Show every state in the table, however many there are.")
+    ] = False,
 ) -> None:
-    """Analyse a model: chain, values, X*, fixed points and their errors.
+    """Analyse a model: chain, values, fixed points, and which learners are stable.
 
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
     """
     from obliquetd.analysis import analyze as analyze_problem
 
-    problem = load(model, discount, arithmetic, normalize, tolerance, reward)
-    if set_:
-        problem = problem.subs(dict(assignment(text) for text in set_))
+    problem = load(
+        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+    )
     check_names(learner or (), dict.fromkeys((*METHODS, *LEARNERS)))
     methods = [name for name in learner or METHODS if name in METHODS]
     rules = {name: mean_learner(name, lam) for name in learner or LEARNERS if name in LEARNERS}
@@ -90,12 +88,14 @@ def analyze(
 
 @app.command(rich_help_panel=MODEL)
 def check(
-    certificate: Annotated[Path, typer.Argument(help="A JSON file with a certificate.")],
+    certificate: Annotated[Path, typer.Argument(help="The certificate, a JSON file.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Re-check a stability certificate, with exact fractions and nothing else.
+    """Check a stability certificate again, with exact fractions and nothing else.
 
-    Example: [bold]obliquetd check certificate.json[/] (exit status 1 where it proves nothing)
+    The exit status is 1 where the certificate does not prove its claim.
+
+    Example: [bold]obliquetd check certificate.json[/]
     """
     from obliquetd.dynamics import check_certificate
     from obliquetd.formats.model import read_json
@@ -123,23 +123,45 @@ def check(
 def search(
     learner: Annotated[
         str,
-        typer.Argument(help=f"One of {', '.join(LEARNERS)}.", autocompletion=choices(*LEARNERS)),
+        typer.Argument(
+            help=f"The learner that has to be unstable: one of {', '.join(LEARNERS)}.",
+            autocompletion=choices(*LEARNERS),
+        ),
     ],
-    states: Annotated[int, typer.Option(help="Number of states.")] = 3,
-    features: Annotated[int, typer.Option(help="Number of features.")] = 2,
-    on_policy: Annotated[bool, typer.Option("--on-policy", help="One policy, any chain.")] = False,
-    discount: Annotated[str, typer.Option(help="A number in [0, 1).")] = "9/10",
+    states: Annotated[int, typer.Option(help="Give the problem this many states.")] = 3,
+    features: Annotated[int, typer.Option(help="Give the problem this many features.")] = 2,
+    on_policy: Annotated[
+        bool,
+        typer.Option("--on-policy", help="Let target and behaviour be one policy on any chain."),
+    ] = False,
+    discount: Annotated[str, typer.Option(help="Use this discount, from 0 to below 1.")] = "9/10",
     stable: Annotated[
-        list[str] | None, typer.Option(help="A learner that has to be stable; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="Ask that this learner is stable on the problem. May be repeated.",
+            autocompletion=choices(*LEARNERS),
+        ),
     ] = None,
-    walks: Annotated[int, typer.Option(help="How many walks at most.")] = 400,
-    seed: Annotated[int, typer.Option(help="The answer depends on it alone.")] = 0,
-    checkpoint: Annotated[Path | None, typer.Option(help="Progress, to go on from.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the problem as a model file.")] = None,
-    certificate: Annotated[Path | None, typer.Option(help="Write the certificate.")] = None,
+    walks: Annotated[int, typer.Option(help="Stop after this many walks.")] = 400,
+    seed: Annotated[
+        int, typer.Option(help="Start from this seed. The answer depends on it alone.")
+    ] = 0,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Keep the progress in this file, and go on from it if it is there."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the problem that is found to this model file.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the certificate of instability to this JSON file.")
+    ] = None,
+    force: Force = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Hunt for a small problem on which a learner's expected update is unstable.
+
+    Files that exist are kept, unless --force is given.
 
     Example: [bold]obliquetd search setd --states 3 --features 2 --stable td[/]
     """
@@ -147,6 +169,8 @@ def search(
     from obliquetd.search import find_unstable
 
     check_names((learner, *(stable or ())), LEARNERS)
+    outputs = {"--save": save, "--certificate": certificate}
+    check_outputs(outputs, [checkpoint], force=force)
     found = find_unstable(
         LEARNERS[learner](), states, features, on_policy=on_policy, discount=discount, walks=walks,
         stable=[LEARNERS[name]() for name in stable or ()], seed=seed, checkpoint=checkpoint,

@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from obliquetd.algebra import cell_text
-from obliquetd.cli.common import PAPER, JsonFlag, app, choices, err, print_json, say_error
-from obliquetd.terminal import out, show_claims, show_reproduction
+from obliquetd.cli.common import (
+    PAPER,
+    Force,
+    JsonFlag,
+    app,
+    check_outputs,
+    choices,
+    print_json,
+    say_error,
+)
+from obliquetd.cli.terminal import err, escape, out, show_claims, show_reproduction
+from obliquetd.progress import progress
 
 __all__ = ["reproduce", "table1", "verify"]
 
@@ -21,23 +29,31 @@ __all__ = ["reproduce", "table1", "verify"]
 @app.command(rich_help_panel=PAPER)
 def verify(
     ids: Annotated[
-        list[str] | None, typer.Argument(help="Claims to check; all by default.")
+        list[str] | None,
+        typer.Argument(help="The claims to check, by name. All are checked by default."),
     ] = None,
     as_json: JsonFlag = False,
     evidence: Annotated[
-        bool, typer.Option("--evidence/--brief", help="With or without the evidence.")
+        bool,
+        typer.Option("--evidence/--brief", help="Show the evidence, or the verdicts alone."),
     ] = True,
     html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page with all formulas and evidence.")
+        Path | None,
+        typer.Option("--html", help="Write an HTML page with every formula and all evidence."),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Check every claim of the paper.
+
+    A page of an earlier call is replaced. Any other file that exists is kept,
+    unless --force is given.
 
     Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/],
     [bold]obliquetd verify --html claims.html[/]
     """
     from obliquetd.claims import verify as check_claims
 
+    check_outputs({"--html": html}, force=force, makes_folders=True)
     start = time.perf_counter()
     with err.status("checking ...") as status:
         results = check_claims(
@@ -47,7 +63,7 @@ def verify(
         from obliquetd.report import claims_page, write_page
 
         write_page(claims_page(results), html)
-        err.print(f"written: {escape(str(html))}", soft_wrap=True)
+        err.print(f"written: {escape(html)}", soft_wrap=True)
     if as_json:
         print_json([r.to_dict() for r in results])
     else:
@@ -61,10 +77,12 @@ def verify(
 
 @app.command(rich_help_panel=PAPER)
 def table1(
-    discount: Annotated[str, typer.Option(help="Of the two-state example.")] = "9/10",
+    discount: Annotated[
+        str, typer.Option(help="Use this discount in the two-state example.")
+    ] = "9/10",
     as_json: JsonFlag = False,
 ) -> None:
-    """Table I of the paper, recomputed: printed, by the printed convention, by the definition.
+    """Recompute Table I of the paper: what is printed, and what the definitions give.
 
     Example: [bold]obliquetd table1[/]
     """
@@ -75,7 +93,7 @@ def table1(
     if as_json:
         print_json([{key: None if x is None else str(x) for key, x in row.items()} for row in rows])
         return
-    shown = Table(title=f"Table I, two-state MDP, discount {discount}")
+    shown = Table(title=f"Table I, two-state MDP, discount {escape(discount)}")
     for heading in ("method", "printed", "criterion", "distance", "angle"):
         shown.add_column(heading, justify="left" if heading == "method" else "right")
     for row in rows:
@@ -97,24 +115,33 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="two-state, boyan, mountain-car, baird, random, or all.",
+            help="The experiment: two-state, boyan, mountain-car, baird, random, or all of them.",
             autocompletion=choices("two-state", "boyan", "mountain-car", "baird", "random", "all"),
         ),
     ],
     folder: Annotated[
-        Path, typer.Option("--out", help="For figures, tables and finished tasks.")
+        Path, typer.Option("--out", help="Put figures, tables and finished tasks into this folder.")
     ] = Path("reproduction"),
     sweep: Annotated[
-        bool, typer.Option("--sweep", help="Also try the step sizes of Table II.")
+        bool, typer.Option("--sweep", help="Try the step sizes of Table II as well.")
     ] = False,
-    runs: Annotated[int, typer.Option(help="For the verdicts; figures show 20.")] = 200,
-    seed: Annotated[int, typer.Option(help="The numbers depend on it alone.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Processes; all cores by default.")] = None,
+    runs: Annotated[int, typer.Option(help="Judge by this many runs. Figures show 20.")] = 200,
+    seed: Annotated[
+        int, typer.Option(help="Start from this seed. The numbers depend on it alone.")
+    ] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="Use this many processes. All cores are used by default.")
+    ] = None,
     backend: Annotated[
-        str, typer.Option(help="cores, or dask.", autocompletion=choices("cores", "dask"))
+        str,
+        typer.Option(
+            help="Work on the cores of this machine (cores) or on a cluster (dask).",
+            autocompletion=choices("cores", "dask"),
+        ),
     ] = "cores",
     scheduler: Annotated[
-        str | None, typer.Option(help="Of a running Dask cluster, with --backend dask.")
+        str | None,
+        typer.Option(help="Give the address of a running Dask cluster, with --backend dask."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -128,20 +155,10 @@ def reproduce(
     from obliquetd.reproduction import NAMES
     from obliquetd.reproduction import reproduce as run_studies
 
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    )  # fmt: skip
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        bars: dict[str, int] = {}
-
-        def progress(what: str, done: int, total: int) -> None:
-            if what not in bars:
-                bars[what] = bar.add_task(escape(what), total=total)
-            bar.update(bars[what], completed=done)  # type: ignore[arg-type]
-
+    with progress() as bars:
         found = run_studies(
             NAMES if name == "all" else [name], folder, runs=runs, seed=seed, sweep=sweep,
-            workers=workers, backend=backend, scheduler=scheduler, progress=progress,
+            workers=workers, backend=backend, scheduler=scheduler, progress=bars,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())

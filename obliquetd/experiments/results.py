@@ -16,7 +16,7 @@ import numpy as np
 from obliquetd.experiments.store import write_atomically
 from obliquetd.experiments.sweep import Sweep
 
-__all__ = ["save", "save_columns", "versions"]
+__all__ = ["save", "save_columns", "version_of", "versions"]
 
 
 def save(found: Sweep, folder: str | Path, name: str = "sweep", **about: Any) -> list[Path]:
@@ -77,12 +77,12 @@ def save_columns(
 def versions() -> dict[str, str]:
     """The versions that a result was made with."""
     packages = ("obliquetd", "numpy", "scipy", "sympy", "numba", "joblib")
-    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+    return {"python": platform.python_version(), **{name: version_of(name) for name in packages}}
 
 
-def _version(name: str) -> str:
-    """Of an installed package; a source tree that runs as it is has none."""
+def version_of(package: str) -> str:
+    """The version of a package; of one that runs without being installed, that it does."""
     try:
-        return version(name)
+        return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return "(not installed)"

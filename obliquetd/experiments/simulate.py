@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +20,7 @@ from obliquetd.experiments.parallel import check_workers
 from obliquetd.experiments.streams import Floats
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.progress import progress
 
 __all__ = ["Curve", "Simulation", "simulate"]
 
@@ -259,18 +258,9 @@ def simulate(
 
 def _all(one: Callable[[int], Any], runs: int, workers: int, long: bool) -> list[Any]:
     """Every run, on threads (the compiled loops hold no lock), with a bar where it takes long."""
-    if long and sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import Progress
-
-        bar: Any = Progress(console=Console(stderr=True), transient=True)
-    else:
-        bar = nullcontext()
-    with bar as progress, ThreadPoolExecutor(workers) as pool:
-        results = []
-        task = progress.add_task("simulating", total=runs) if progress is not None else None
+    results: list[Any] = []
+    with progress(show=long) as report, ThreadPoolExecutor(workers) as pool:
         for result in pool.map(one, range(runs)):
             results.append(result)
-            if progress is not None:
-                progress.advance(task)
-        return results
+            report("simulating", len(results), runs)
+    return results

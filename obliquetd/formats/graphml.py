@@ -14,6 +14,7 @@ from typing import Any
 
 import networkx as nx
 
+from obliquetd.display import visible
 from obliquetd.errors import ModelFileError
 from obliquetd.formats.disk import fresh_file, read_bytes
 from obliquetd.formats.explicit import label_text, text_label
@@ -78,11 +79,11 @@ def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
     index = {json.dumps(s): f"s{i}" for i, s in enumerate(data["states"])}
     for s, node in zip(data["states"], index.values(), strict=True):
-        graph.add_node(node, state=label_text(s), label=label_text(s))
+        graph.add_node(node, state=label_text(s), label=visible(s))
     for s, a, t, p, r, d in data.pop("transitions"):
         graph.add_edge(
             index[json.dumps(s)], index[json.dumps(t)], action=label_text(a), probability=p,
-            reward=r, discount=d, label=f"{label_text(a)}: {p}",
+            reward=r, discount=d, label=f"{visible(a)}: {p}",
         )  # fmt: skip
     graph.graph["model"] = json.dumps(data)
     with fresh_file(path) as file:

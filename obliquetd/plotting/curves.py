@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.experiments import Curve, Simulation, Sweep
 from obliquetd.plotting.style import color_of, fresh_axes, mark_of
@@ -108,7 +109,7 @@ def _draw(
     mean = values[:, inside].mean(axis=0)
     good = np.isfinite(mean)
     x, y = steps[inside][good], mean[good]
-    label = f"{name} ({lost} of {count} runs diverged)" if lost else name
+    label = mathtext(name) + (f" ({lost} of {count} runs diverged)" if lost else "")
     color = color_of(name)
     gap = max(1, len(x) // 8)
     ax.plot(
@@ -132,7 +133,7 @@ def _draw_exact(ax: Axes, values: np.ndarray, first: int, last: int, name: str) 
     ax.plot(x[keep], values[keep], color="white", linewidth=2.6, alpha=0.8, zorder=4)
     ax.plot(
         x[keep], values[keep], color=color_of(name), linewidth=1.4, linestyle=(0, (4, 2)), zorder=5,
-        label=f"{name}, exact",
+        label=f"{mathtext(name)}, exact",
     )  # fmt: skip
 
 
@@ -171,7 +172,10 @@ def sensitivity(
         spread = 2 * np.array([s.standard_error for s in settings])
         good = values <= cap
         x, y, reach, color = alphas[good], values[good], spread[good], color_of(name)
-        ax.plot(x, y, color=color, marker=mark_of(name), markersize=4, linewidth=1.4, label=name)
+        ax.plot(
+            x, y, color=color, marker=mark_of(name), markersize=4, linewidth=1.4,
+            label=mathtext(name),
+        )  # fmt: skip
         if np.isfinite(reach).any():  # one run has no spread
             ax.fill_between(
                 x, np.maximum(y - reach, y / 10), np.minimum(y + reach, cap), color=color, alpha=0.2,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
+from obliquetd.algebra import number_text
+from obliquetd.display import mathtext
 from obliquetd.dynamics import stability_region
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.regions import stability_map
@@ -64,7 +66,7 @@ def eigenvalues(
     for name, values in spectra.items():
         ax.plot(
             values.real, values.imag, marker=mark_of(name), color=color_of(name), linestyle="none",
-            label=name, markersize=7, alpha=0.9,
+            label=mathtext(name), markersize=7, alpha=0.9,
         )  # fmt: skip
     ax.text(
         0.02, 0.97, "unstable", transform=ax.transAxes, va="top", fontsize="small", color="#8A3B3B"
@@ -220,10 +222,10 @@ def stability_regions(
                     )  # fmt: skip
         told = " ∪ ".join(map(_interval_text, pieces)) or "never"
         ax.text(1.02, row, told, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.set_yticks(range(len(learners)), [label(learner) for learner in learners])
+    ax.set_yticks(range(len(learners)), [mathtext(label(learner)) for learner in learners])
     ax.set_ylim(len(learners) - 0.5, -0.5)
     ax.set_xlim(low, high)
-    ax.set_xlabel(f"stable for {symbol}")
+    ax.set_xlabel(f"stable for {mathtext(symbol)}")
     return ax
 
 
@@ -241,7 +243,8 @@ def _pieces(region: Any) -> list[Any]:
 
 def _interval_text(piece: Any) -> str:
     left, right = "(" if piece.left_open else "[", ")" if piece.right_open else "]"
-    ends = [str(x) if len(str(x)) <= 12 else f"{float(x):.5g}" for x in (piece.start, piece.end)]
+    texts = [(x, number_text(x)) for x in (piece.start, piece.end)]
+    ends = [text if len(text) <= 12 else f"{float(x):.5g}" for x, text in texts]
     return f"{left}{ends[0]}, {ends[1]}{right}"
 
 
@@ -283,7 +286,7 @@ def stability_regions_2d(
         values = sp.lambdify(names, polynomial, "numpy")(X, Y) * np.ones_like(X)
         if values.min() < 0 < values.max():
             ax.contour(X, Y, values, levels=[0], colors=color_of(learner.name), linewidths=1.6)
-    ax.set_xlabel(str(symbols[0]))
-    ax.set_ylabel(str(symbols[1]))
-    ax.set_title(f"{learner.name}: green is stable", fontsize="medium")
+    ax.set_xlabel(mathtext(symbols[0]))
+    ax.set_ylabel(mathtext(symbols[1]))
+    ax.set_title(f"{mathtext(learner.name)}: green is stable", fontsize="medium")
     return ax

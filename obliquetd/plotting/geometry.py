@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliquetd.display import mathtext
 from obliquetd.errors import InputError, KindError, MathematicalError
 from obliquetd.experiments.streams import dense, floating
 from obliquetd.plotting.style import OTHER, color_of, fresh_axes, mark_of
@@ -153,7 +154,7 @@ def _arrow(ax: Axes, v: Any, hat: Any, name: str, bellman: Any) -> None:
 
 
 def _name_axes(ax: Axes, problem: PolicyEvaluation, n: int) -> None:
-    names = [rf"$\sqrt{{\xi}}\,v$ in state {s}" for s in problem.states]
+    names = [rf"$\sqrt{{\xi}}\,v$ in state {mathtext(s)}" for s in problem.states]
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
     if n == 3:

@@ -14,6 +14,7 @@ import networkx as nx
 import numpy as np
 
 from obliquetd.algebra import number_text
+from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP
 from obliquetd.plotting.style import fresh_axes
@@ -127,17 +128,21 @@ def _taken(problem: PolicyEvaluation | None, row: Any) -> bool:
 
 
 def _label(row: Any, problem: PolicyEvaluation | None) -> str:
-    text = f"{row.action}: {number_text(row.probability, 3)}"
+    text = f"{mathtext(row.action)}: {_number(row.probability)}"
     if row.reward != 0:
-        text += f", r = {number_text(row.reward, 3)}"
+        text += f", r = {_number(row.reward)}"
     if row.discount != 1:
-        text += ", ends" if row.discount == 0 else f", γ = {number_text(row.discount, 3)}"
+        text += ", ends" if row.discount == 0 else f", γ = {_number(row.discount)}"
     if problem is not None and len(problem.mdp.offered[row.state]) > 1:
         pi = problem.target[row.state].get(row.action, 0)
-        text += f"\nπ {number_text(pi, 3)}"
+        text += f"\nπ {_number(pi)}"
         if not problem.on_policy:
-            text += f", μ {number_text(problem.behavior[row.state].get(row.action, 0), 3)}"
+            text += f", μ {_number(problem.behavior[row.state].get(row.action, 0))}"
     return text
+
+
+def _number(value: Any) -> str:
+    return mathtext(number_text(value, 3))
 
 
 def _free(places: list[Any], text: str, taken_up: list[Any]) -> Any:
@@ -216,7 +221,7 @@ def _node(ax: Axes, label: Any, p: Any, *, terminal: bool) -> None:
             linewidth=2.2 if terminal else 1.2, zorder=4,
         )
     )  # fmt: skip
-    text = str(label)
+    text = mathtext(label)
     size = 10 if len(text) <= 5 else max(5.5, 52 / len(text))
     ax.text(p[0], p[1], text, ha="center", va="center", fontsize=size, zorder=5, gid="state")
     _reach(ax, [p - RADIUS, p + RADIUS])
@@ -236,7 +241,7 @@ def _actions_legend(ax: Axes, mdp: MDP, problem: PolicyEvaluation | None) -> Non
     if len(mdp.actions) > 1:
         some = problem is not None and any(not _taken(problem, row) for row in mdp.transitions)
         handles = [
-            Line2D([], [], color=ACTIONS[k % len(ACTIONS)], label=str(a))
+            Line2D([], [], color=ACTIONS[k % len(ACTIONS)], label=mathtext(a))
             for k, a in enumerate(mdp.actions)
         ]
         if some:

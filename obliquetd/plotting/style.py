@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import re
+import warnings
 from typing import TYPE_CHECKING, Any
+
+from obliquetd.display import MADE_BY, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLORS", "MARKS", "color_of", "fresh_axes", "mark_of"]
+__all__ = ["COLORS", "MARKS", "color_of", "drawn", "fresh_axes", "mark_of"]
 
 COLORS = {
     "TD": "#0072B2",
@@ -44,3 +49,39 @@ def fresh_axes(ax: Axes | None, **size: Any) -> Axes:
     from matplotlib.figure import Figure
 
     return Figure(layout="constrained", **size).subplots()
+
+
+def drawn(ax: Axes, kind: str, salt: str = "obliquetd") -> bytes:
+    """The figure of the axes as a PNG or SVG file, the same bytes every time.
+
+    ``salt`` makes the names inside an SVG, which have to differ where two share a page.
+
+    Warns
+    -----
+    UserWarning
+        Once, where a name has letters that the font lacks.
+    """
+    about: dict[str, Any] = (
+        {"Creator": MADE_BY, "Date": None} if kind == "svg" else {"Software": MADE_BY}
+    )
+    import matplotlib
+
+    buffer = io.BytesIO()
+    style: Any = {"svg.hashsalt": salt, "svg.fonttype": "path"}
+    figure: Any = ax.figure
+    with warnings.catch_warnings(record=True) as heard, matplotlib.rc_context(style):
+        warnings.simplefilter("always")
+        figure.savefig(buffer, format=kind, metadata=about, dpi=150, bbox_inches="tight")
+    lacking: dict[str, None] = {}
+    for warning in heard:
+        found = re.match(r"Glyph (\d+) ", str(warning.message))
+        if found:
+            lacking[chr(int(found[1]))] = None
+        else:
+            warnings.warn(warning.message, warning.category, stacklevel=2)
+    if lacking:
+        warnings.warn(
+            f"the font of the pictures has no {', '.join(map(visible, list(lacking)[:10]))}; boxes stand there",
+            stacklevel=2,
+        )
+    return buffer.getvalue()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from obliquetd.claims import ClaimResult
+from obliquetd.display import MADE_BY, visible
 from obliquetd.errors import InputError
+from obliquetd.experiments.results import version_of
 from obliquetd.experiments.store import write_atomically
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import claim_sections, counts
@@ -21,9 +24,15 @@ def _render(template: str, **values: Any) -> str:
 
     environment = Environment(
         loader=PackageLoader("obliquetd.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
     )  # fmt: skip
-    return environment.get_template(template).render(version=version("obliquetd"), **values)
+    made_by = f"{MADE_BY} {version_of('obliquetd')}"
+    return environment.get_template(template).render(made_by=made_by, **values)
+
+
+def _finalize(value: Any) -> Any:
+    """What is no markup becomes text without control characters; jinja escapes the rest."""
+    return value if isinstance(value, Markup) else visible(value)
 
 
 def model_page(problem: PolicyEvaluation, title: str = "model") -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import html
-import io
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
+
+from obliquetd.display import html_text
+from obliquetd.plotting.style import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,13 +27,7 @@ class Picture(NamedTuple):
 
 def as_svg(ax: Axes, heading: str, about: str) -> Picture:
     """The figure of the axes as an SVG element that scales with the page."""
-    import matplotlib
-
-    buffer = io.StringIO()
-    figure: Any = ax.figure
-    with matplotlib.rc_context({"svg.hashsalt": heading, "svg.fonttype": "path"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
-    text = buffer.getvalue()
+    text = drawn(ax, "svg", heading).decode()
     svg = text[text.index("<svg") :]
     prefix = re.sub(r"[^a-z]+", "-", heading.lower())
     seen: Counter[str] = Counter()
@@ -45,7 +40,7 @@ def as_svg(ax: Axes, heading: str, about: str) -> Picture:
 
     svg = re.sub(r'\bid="([^"]*)"', own, svg)
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}", svg)
-    label = html.escape(about, quote=True)
+    label = html_text(about)
     head = f'<svg role="img" aria-label="{label}" '
     svg = svg.replace("<svg ", head, 1)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

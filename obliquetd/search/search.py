@@ -10,9 +10,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +24,7 @@ from obliquetd.errors import InputError, KindError, MathematicalError, ModelFile
 from obliquetd.formats.model import read_json, write_json
 from obliquetd.learners import Learner, require_learner, require_learners
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.progress import progress
 from obliquetd.search.families import FAMILIES
 from obliquetd.search.walk import End, Quest, shrink, walk
 
@@ -142,31 +141,31 @@ def find_unstable(
         tuple(map(_numeric, require_learners(stable))),
         seed,
     )
-    progress = _resume(checkpoint, quest)
-    _save(checkpoint, quest, progress)
+    so_far = _resume(checkpoint, quest)
+    _save(checkpoint, quest, so_far)
     count = workers or os.cpu_count() or 1
-    with _bar(walks) as advance:
-        advance(progress.walks)
-        while progress.walks < walks:
-            batch = range(progress.walks, min(walks, progress.walks + 4 * count))
+    with progress() as report:
+        report("walking", so_far.walks, walks)
+        while so_far.walks < walks:
+            batch = range(so_far.walks, min(walks, so_far.walks + 4 * count))
             for end in _walks(quest, batch, count):
                 if end.blind:
                     raise MathematicalError(
                         f"not one candidate of a walk could be judged, the first because {end.blind}"
                     )
-                progress = progress.after(end)
-                advance(1)
+                so_far = so_far.after(end)
+                report("walking", so_far.walks, walks)
                 if end.genome is not None:
                     small, looked = shrink(quest, end.genome)
                     problem = quest.family.build(small)
                     assert problem is not None
                     certificate = mean_dynamics(problem, quest.learner).certificate()
                     return SearchResult(
-                        problem, certificate, progress.tried + looked, progress.walks,
-                        progress.passed_over,
+                        problem, certificate, so_far.tried + looked, so_far.walks,
+                        so_far.passed_over,
                     )  # fmt: skip
-            _save(checkpoint, quest, progress)
-    return SearchResult(None, None, progress.tried, progress.walks, progress.passed_over)
+            _save(checkpoint, quest, so_far)
+    return SearchResult(None, None, so_far.tried, so_far.walks, so_far.passed_over)
 
 
 class Progress(NamedTuple):
@@ -228,21 +227,3 @@ def _resume(checkpoint: str | Path | None, quest: Quest) -> Progress:
 def _save(checkpoint: str | Path | None, quest: Quest, progress: Progress) -> None:
     if checkpoint is not None:
         write_json(checkpoint, {"search": quest.identity, **progress._asdict()})
-
-
-def _bar(total: int) -> Any:
-    """A progress bar in a terminal, else nothing; yields a function that advances it."""
-    if not sys.stderr.isatty():
-        return nullcontext(lambda _: None)
-    from contextlib import contextmanager
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    @contextmanager
-    def bar() -> Any:
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("walking", total=total)
-            yield lambda n: progress.advance(task, n)
-
-    return bar()

@@ -1,19 +1,62 @@
-"""What people see in a terminal: tables of claims and of analyses."""
+"""What people see in a terminal: tables of claims, of analyses, of runs."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape as escape_markup
+from rich.segment import Segment
 from rich.table import Table
 
 from obliquetd.algebra import number_text
+from obliquetd.display import visible
 
-__all__ = ["MOST_STATES", "out", "show_analysis", "show_claims", "show_reproduction"]
+__all__ = [
+    "MOST_STATES",
+    "err",
+    "escape",
+    "out",
+    "print_cells",
+    "show_analysis",
+    "show_claims",
+    "show_reproduction",
+]
 
-out = Console()
+
+def escape(text: Any) -> str:
+    r"""Text of any kind as a terminal shows it, word for word: no markup, no control character.
+
+    Examples
+    --------
+    >>> escape("[red]\x1b[31m")
+    '\\[red]\\x1b[31m'
+    """
+    return escape_markup(visible(text))
+
+
+class Terminal(Console):
+    """A console that passes no control character on, and leaves a closed pipe to its caller."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Segments as rich makes them, with every control character of their text visible."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                lines = map(visible, segment.text.split("\n"))
+                yield segment._replace(text="\n".join(lines))
+
+    def on_broken_pipe(self) -> None:
+        """Nothing: rich would exit with status 1, which means that a check failed."""
+        raise BrokenPipeError
+
+
+out, err = Terminal(emoji=False), Terminal(stderr=True, emoji=False)
 
 COLORS = {
     "proved": "green",
@@ -50,7 +93,7 @@ def show_claims(results: list[Any], evidence: bool, seconds: float) -> None:
 
 def show_analysis(found: Any, most: int) -> None:
     """The chain, the states, the fixed points, the learners, and what does not exist."""
-    from obliquetd.analysis import formula_lines
+    from obliquetd.cli.tables import formula_lines
 
     problem = found.problem
     out.print(f"[bold]{escape(repr(problem))}[/]")
@@ -71,17 +114,19 @@ def show_analysis(found: Any, most: int) -> None:
         _show_tables(found, most)
     for note in _notes(found):
         out.print(note)
+    for remark in found.remarks:
+        out.print(f"[bold]{escape(remark)}[/]")
 
 
 def _show_tables(found: Any, most: int) -> None:
-    from obliquetd.analysis import learner_cells, state_cells
+    from obliquetd.cli.tables import learner_cells, stability_cells, state_cells
     from obliquetd.compare import LEGEND
 
     states = len(found.problem.states)
-    _print_cells(state_cells(found, most))
+    print_cells(state_cells(found, most))
     if states > most:
         out.print(f"... {states - most} more states (--all shows them, --json has them)")
-    _print_cells(found.comparison.cells(width=10, beside=False))
+    print_cells(found.comparison.cells(width=10, beside=False))
     if any("criterion" in row.quantities for row in found.comparison):
         out.print(f"[dim]{LEGEND}[/]")
     cells = learner_cells(found)
@@ -91,7 +136,13 @@ def _show_tables(found: Any, most: int) -> None:
             f"learners, from their rules (lambda = {lam}, mu = 1); |v - Pi v| in the Xi-norm; "
             "--json has A and b"
         )
-        _print_cells(cells)
+        print_cells(cells)
+    verdicts = stability_cells(found)
+    if len(verdicts) > 1:
+        out.print(
+            "whether they come to it: the expected update, and constant step sizes (mean square)"
+        )
+        print_cells(verdicts)
 
 
 def _notes(found: Any) -> list[str]:
@@ -115,8 +166,9 @@ def _notes(found: Any) -> list[str]:
     return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]
 
 
-def _print_cells(cells: list[list[str]]) -> None:
-    table = Table()
+def print_cells(cells: list[list[str]], title: str | None = None) -> None:
+    """A table of text, its first row the heading."""
+    table = Table(title=title and escape(title))
     for j, heading in enumerate(cells[0]):
         table.add_column(escape(heading), justify="right" if j else "left")
     for row in cells[1:]:

@@ -1,0 +1,71 @@
+"""The sub-command that writes a page about a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliquetd.cli.common import (
+    MODEL,
+    Arithmetic,
+    Discount,
+    Force,
+    JsonFlag,
+    ModelFile,
+    Normalize,
+    Reward,
+    Settings,
+    Tolerance,
+    app,
+    check_outputs,
+    load,
+    print_json,
+)
+from obliquetd.cli.terminal import err, escape, out
+
+__all__ = ["report"]
+
+
+@app.command(rich_help_panel=MODEL)
+def report(
+    model: ModelFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Write the page to this HTML file.")
+    ] = Path("report.html"),
+    title: Annotated[
+        str | None,
+        typer.Option(help="Put this title on the page. It is the model's file name by default."),
+    ] = None,
+    discount: Discount = None,
+    arithmetic: Arithmetic = None,
+    set_: Settings = None,
+    normalize: Normalize = False,
+    tolerance: Tolerance = None,
+    reward: Reward = None,
+    force: Force = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write everything about a model on one HTML page: formulas, pictures, certificates.
+
+    The page needs no network and no script; send it to a co-author as it is.
+    A page of an earlier call is replaced. Any other file that exists is kept,
+    unless --force is given.
+
+    Example: [bold]obliquetd report model.json -o report.html[/]
+    """
+    from obliquetd.report import model_page, write_page
+
+    check_outputs({"--output": output}, [model], force=force, makes_folders=True)
+    problem = load(
+        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+    )
+    with err.status("solving and drawing ..."):
+        page = model_page(problem, title or Path(model).name)
+        write_page(page, output)
+    size = len(page.encode())
+    if as_json:
+        print_json({"written": str(output), "bytes": size})
+    else:
+        out.print(f"{escape(output)}: {size // 1000} kB, open it in a browser", soft_wrap=True)

@@ -1,0 +1,300 @@
+"""The sub-command that runs learners and shows their learning curves."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from obliquetd.cli.common import (
+    MODEL,
+    Arithmetic,
+    Discount,
+    Force,
+    JsonFlag,
+    ModelFile,
+    Normalize,
+    Reward,
+    Settings,
+    Tolerance,
+    app,
+    check_names,
+    check_outputs,
+    choices,
+    load,
+    print_json,
+    say_error,
+)
+from obliquetd.cli.terminal import escape, out, print_cells
+from obliquetd.errors import InputError
+from obliquetd.learners import LEARNERS, Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["simulate"]
+
+ENDINGS = (".png", ".svg", ".csv", ".json")
+LINES = 10
+"""Steps of a learning curve that are printed, about."""
+CAREFUL = 0.05
+"""The default step size, in units of 1 / max ||phi(s)||^2."""
+
+
+@app.command(rich_help_panel=MODEL)
+def simulate(
+    model: ModelFile,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Run this learner: one of {', '.join(LEARNERS)}. May be repeated; td, setd and etd run "
+            "by default, all on the same transitions.",
+            autocompletion=choices(*LEARNERS),
+        ),
+    ] = None,
+    alpha: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Use this step size. Give it once for all learners, or once for each of them in the "
+            "same order. The default is 1/20 of the inverse of the longest feature vector's square."
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option(help="Take this many steps in each run.")] = 1000,
+    runs: Annotated[int, typer.Option(help="Average over this many runs.")] = 20,
+    seed: Annotated[
+        int, typer.Option(help="Start from this seed. The numbers depend on it alone.")
+    ] = 0,
+    every: Annotated[
+        int | None,
+        typer.Option(help="Record the errors each time this many steps are done."),
+    ] = None,
+    lam: Annotated[
+        str | None, typer.Option(help="Give the learners this trace parameter. It is 0 by default.")
+    ] = None,
+    mu: Annotated[
+        str | None,
+        typer.Option(help="Let gradient learners' second step size be this times the first one."),
+    ] = None,
+    theta0: Annotated[
+        str | None,
+        typer.Option(help="Begin with these weights, such as 1,0,-1/2. They are 0 by default."),
+    ] = None,
+    stream: Annotated[
+        str,
+        typer.Option(
+            help="Draw one trajectory, independent transitions (iid), or episodes.",
+            autocompletion=choices("trajectory", "iid", "episodes"),
+        ),
+    ] = "trajectory",
+    start: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Begin episodes in this state, as STATE or as STATE=PROBABILITY. May be repeated."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Write the curves to this file: a picture (.png, .svg) or a table (.csv, .json).",
+        ),
+    ] = None,
+    discount: Discount = None,
+    arithmetic: Arithmetic = None,
+    set_: Settings = None,
+    normalize: Normalize = False,
+    tolerance: Tolerance = None,
+    reward: Reward = None,
+    force: Force = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Run learners on a model and show their learning curves.
+
+    A run that diverges is reported with its step; the exit status is then 1.
+    A picture of an earlier call is replaced. Any other file that exists is
+    kept, unless --force is given.
+
+    Examples: [bold]obliquetd simulate model.json --learner td --alpha 1/100[/],
+    [bold]obliquetd simulate model.json --steps 5000 --runs 50 -o curves.png[/]
+    """  # fmt: skip
+    from obliquetd.experiments import simulate as run_learners
+
+    names = list(learner or ("td", "setd", "etd"))
+    check_names(names, LEARNERS)
+    _check_ending(output)
+    check_outputs({"--output": output}, [model], force=force)
+    problem = load(
+        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+    )
+    if problem.symbols:
+        symbols = ", ".join(sorted(map(str, problem.symbols)))
+        raise InputError(
+            f"a simulation needs numbers for {symbols}; give them with --set NAME=VALUE"
+        )
+    chosen = _learners(names, _step_sizes(problem, names, alpha), {"lam": lam, "mu": mu})
+    found = run_learners(
+        problem, chosen, steps, runs, seed, stream=stream, every=max(1, steps // 500) if every is None else every,
+        theta0=None if theta0 is None else theta0.split(","), start=_starts(problem, start),
+    )  # fmt: skip
+    data = {
+        "steps_taken": steps, "runs": runs, "seed": seed, "stream": stream,
+        "diverged": any(curve.diverged for curve in found.curves.values()), **found.to_dict(),
+    }  # fmt: skip
+    for name, curve in found.curves.items():
+        data["learners"][name]["alpha"] = curve.learner.step_size(0)
+        steps_lost = [t for t in curve.diverged_at if t is not None]
+        data["learners"][name]["first_divergence"] = min(steps_lost, default=None)
+    if output is not None:
+        _write(found, data, output)
+    if as_json:
+        print_json(data)
+    else:
+        _show(found, data)
+        if output is not None:
+            out.print(f"written: {escape(output)}", soft_wrap=True)
+    _judge(data)
+
+
+def _starts(problem: PolicyEvaluation, given: Sequence[str] | None) -> dict[Any, Any] | None:
+    """The distribution of first states, from text."""
+    if given is None:
+        return None
+    labels = {str(state): state for state in problem.states}
+    found: dict[Any, Any] = {}
+    for text in given:
+        name, probability = (text, "1") if text in labels else text.rpartition("=")[::2]
+        if name not in labels:
+            raise InputError(
+                f"--start {text!r} names no state; expected STATE or STATE=PROBABILITY with one of "
+                f"{', '.join(list(labels)[:10])}{' ...' if len(labels) > 10 else ''}"
+            )
+        if labels[name] in found:
+            raise InputError(f"--start names {name} twice")
+        found[labels[name]] = probability
+    return found
+
+
+def _check_ending(output: Path | None) -> None:
+    if output is not None and output.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"--output {output} has the ending {output.suffix or 'none'!r}; expected "
+            f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        )
+
+
+def _step_sizes(
+    problem: PolicyEvaluation, names: Sequence[str], given: Sequence[str] | None
+) -> list[Any]:
+    """One step size for each learner."""
+    if not given:
+        from obliquetd.experiments.streams import dense, floating
+
+        longest = float((dense(floating(problem).Phi) ** 2).sum(axis=1).max())
+        return [CAREFUL / longest if longest > 0 else CAREFUL] * len(names)
+    if len(given) not in (1, len(names)):
+        raise InputError(
+            f"{len(given)} step sizes for {len(names)} learners; give --alpha once, or once for each "
+            "--learner in the same order"
+        )
+    return list(given) * (len(names) if len(given) == 1 else 1)
+
+
+def _learners(
+    names: Sequence[str], alphas: Sequence[Any], options: dict[str, str | None]
+) -> dict[str, Learner]:
+    """The learners with the options that each of them has; an option that none has is an error."""
+    wanted = {key: value for key, value in options.items() if value is not None}
+    made: dict[str, Learner] = {}
+    used: set[str] = set()
+    for name, alpha in zip(names, alphas, strict=True):
+        kind: Any = LEARNERS[name]
+        fields = {f.name for f in dataclasses.fields(kind)}
+        own = {key: value for key, value in wanted.items() if key in fields}
+        used |= set(own)
+        known = sum(label.split(" ")[0] == kind.name for label in made)
+        made[f"{kind.name} {known + 1}" if known else kind.name] = kind(alpha, **own)
+    for key in wanted:
+        if key not in used:
+            raise InputError(
+                f"--{key} is given, and none of {', '.join(names)} has it; leave it out"
+            )
+    return made
+
+
+def _write(found: Any, data: dict[str, Any], output: Path) -> None:
+    from obliquetd.experiments.store import write_atomically
+
+    ending = output.suffix.lower()
+    if ending == ".json":
+        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+        write_atomically(output, lambda file: file.write(text.encode()))
+    elif ending == ".csv":
+        write_atomically(output, lambda file: file.write(_csv(found).encode()))
+    else:
+        from obliquetd.plotting import learning_curves
+        from obliquetd.plotting.style import drawn
+
+        picture = drawn(learning_curves(found), ending[1:])
+        write_atomically(output, lambda file: file.write(picture))
+
+
+def _csv(found: Any) -> str:
+    """One line for each learner and recorded step; ``inf`` once a run has diverged."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["learner", "alpha", "step", "rmse", "rmse_standard_error", "rmspbe"])
+    for name, curve in found.curves.items():
+        rows = zip(found.steps, curve.mean(), _spread(curve), curve.mean("rmspbe"), strict=True)
+        for t, error, spread, bellman in rows:
+            told = "" if np.isnan(spread) else float(spread)
+            writer.writerow(
+                [name, curve.learner.step_size(0), int(t), float(error), told, float(bellman)]
+            )
+    return text.getvalue()
+
+
+def _spread(curve: Any) -> Any:
+    count = len(curve.theta)
+    return curve.standard_error() if count > 1 else np.full(curve.rmse.shape[1], np.nan)
+
+
+def _show(found: Any, data: dict[str, Any]) -> None:
+    """The curves at some steps, and a line about each learner."""
+    last = len(found.steps) - 1
+    places = [*range(0, last, max(1, round(last / LINES))), last]
+    curves = {name: curve.mean() for name, curve in found.curves.items()}
+    cells = [["step", *curves]]
+    for k in places:
+        errors = (f"{c[k]:.4g}" if np.isfinite(c[k]) else "diverged" for c in curves.values())
+        cells.append([str(found.steps[k]), *errors])
+    runs = data["runs"]
+    print_cells(cells, f"RMSE, mean of {runs} run{'s' if runs > 1 else ''}, seed {data['seed']}")
+    for name, curve in found.curves.items():
+        told = f"{name}: alpha = {curve.learner.step_size(0):.4g}, "
+        end = curve.mean()[-1]
+        if np.isfinite(end):
+            told += f"RMSE {end:.4g} at the end"
+            spread = _spread(curve)[-1]
+            told += f" (standard error {spread:.2g})" if np.isfinite(spread) else ""
+            told += f", RMSPBE {curve.mean('rmspbe')[-1]:.4g}"
+        else:
+            told += f"{curve.diverged} of {runs} diverged"
+        out.print(escape(told), soft_wrap=True)
+
+
+def _judge(data: dict[str, Any]) -> None:
+    """Exit status 1 where a run diverged."""
+    for name, known in data["learners"].items():
+        if known["diverged"]:
+            say_error(
+                f"{name} diverged in {known['diverged']} of {data['runs']} runs, first at step "
+                f"{known['first_divergence']}"
+            )
+    if data["diverged"]:
+        raise typer.Exit(1)
