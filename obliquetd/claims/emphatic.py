@@ -13,7 +13,8 @@ from obliquetd.claims.battery import (
     letters,
     off_policy_battery,
 )
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.registry import claim
 from obliquetd.claims.words import Word, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.operators import Operators

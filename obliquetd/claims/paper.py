@@ -1,7 +1,9 @@
-"""The paper's claims, registered in the order of the paper by importing them in it."""
+"""The claims, registered in the order of the paper by importing them in it."""
 
 # ruff: noqa: F401, I001
 from obliquetd.claims import projections
+from obliquetd.claims import best
+from obliquetd.claims import existence
 from obliquetd.claims import criterion
 from obliquetd.claims import weights
 from obliquetd.claims import traces

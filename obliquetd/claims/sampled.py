@@ -8,7 +8,8 @@ import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.claims.battery import off_policy_battery
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.registry import claim
 from obliquetd.domains.random_problem import random_mdp, random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics, second_moment_is_finite

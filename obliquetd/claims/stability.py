@@ -15,7 +15,8 @@ import sympy as sp
 
 from obliquetd.algebra import Matrix
 from obliquetd.claims.battery import letters, off_policy_battery
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.registry import claim
 from obliquetd.claims.words import Theory, Word, letter
 from obliquetd.domains.baird import baird_star
 from obliquetd.domains.random_problem import random_problem

@@ -11,7 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, told
+from obliquetd.claims.registry import claim
 from obliquetd.compare import compare
 from obliquetd.domains.two_state import two_state
 from obliquetd.problem import PolicyEvaluation

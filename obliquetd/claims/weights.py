@@ -10,7 +10,8 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.claims.battery import battery
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.registry import claim
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import UndefinedError
