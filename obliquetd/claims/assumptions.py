@@ -30,7 +30,6 @@ __all__ = [
     "FULL_ROW_RANK",
     "LAMBDA_0",
     "NONZERO_FEATURES",
-    "NONZERO_STEPS",
     "ONE_FEATURE",
     "ON_POLICY",
     "POSITIVE_WEIGHTS",
@@ -107,13 +106,6 @@ def _discounts(ops: Operators) -> bool:
     return all(0 <= ops.arithmetic.public(g) < ops.arithmetic.public(one) for g in taken)
 
 
-def _no_still_step(ops: Operators) -> bool:
-    """Whether the expected Delta phi vanishes only where phi does, or the weight."""
-    steps = ops.Lambda.row_dots(ops.Lambda).entries()
-    sizes = ops.Phi.row_dots(ops.Phi).entries()
-    return all(d or not f or not w for d, f, w in zip(steps, sizes, ops.xi.entries(), strict=True))
-
-
 FULL_RANK = Assumption(
     "full rank", "the columns of Phi are independent", _of(lambda o: o.Phi.rank() == o.Phi.shape[1])
 )
@@ -161,9 +153,6 @@ X_STAR_CROSSES = Assumption(
 )
 NONZERO_FEATURES = Assumption(
     "phi != 0", "no feature vector is zero", _of(lambda o: all(o.Phi.row_dots(o.Phi).entries()))
-)
-NONZERO_STEPS = Assumption(
-    "Delta phi != 0", "no expected Delta phi vanishes where phi does not", _of(_no_still_step)
 )
 LAMBDA_0 = Assumption(
     "lambda = 0",

@@ -5,7 +5,9 @@ from obliquetd.claims import projections
 from obliquetd.claims import best
 from obliquetd.claims import existence
 from obliquetd.claims import criterion
+from obliquetd.claims import rank_one
 from obliquetd.claims import weights
+from obliquetd.claims import estimates
 from obliquetd.claims import traces
 from obliquetd.claims import emphatic
 from obliquetd.claims import two_state
