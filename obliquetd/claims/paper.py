@@ -11,5 +11,6 @@ from obliquetd.claims import estimates
 from obliquetd.claims import traces
 from obliquetd.claims import emphatic
 from obliquetd.claims import two_state
+from obliquetd.claims import table_one
 from obliquetd.claims import sampled
 from obliquetd.claims import stability
