@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
 from obliquetd.algebra import parse_number
 from obliquetd.dynamics import MeanDynamics, mean_dynamics
-from obliquetd.errors import ObliqueTDError
+from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
@@ -66,16 +67,22 @@ class Assumption:
 
     def holds(self, problem: PolicyEvaluation, learner: Learner | None = None) -> bool:
         """Whether it is met; where what it speaks of does not exist, it is not."""
-        try:
-            return bool(self.test(problem, learner))
-        except ObliqueTDError:
-            return False
+        return _holds(self, problem, learner)
 
 
+@lru_cache(maxsize=None)
+def _holds(assumption: Assumption, problem: PolicyEvaluation, learner: Learner | None) -> bool:
+    try:
+        return bool(assumption.test(problem, learner))
+    except ObliqueTDError:
+        return False
+
+
+@lru_cache(maxsize=4096)
 def dynamics(problem: PolicyEvaluation, learner: Learner | None) -> MeanDynamics:
     """The mean dynamics of the learner that a statement speaks of."""
     if learner is None:
-        raise TypeError("this assumption is one on a learner, and the statement names none")
+        raise InputError("this assumption is one on a learner, and the statement names none")
     return mean_dynamics(problem, learner)
 
 

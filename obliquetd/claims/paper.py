@@ -14,3 +14,8 @@ from obliquetd.claims import two_state
 from obliquetd.claims import table_one
 from obliquetd.claims import sampled
 from obliquetd.claims import stability
+from obliquetd.claims import dissipation
+from obliquetd.claims import emphasis_window
+from obliquetd.claims import gradient
+from obliquetd.claims import smallest
+from obliquetd.claims import experiments

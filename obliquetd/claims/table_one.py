@@ -48,7 +48,7 @@ def _fits(row: Mapping[str, Any], printed: tuple[str, str]) -> bool:
 
 def _each(rows: Mapping[str, Mapping[str, Any]]) -> str:
     """Rows under each definition, as a phrase."""
-    return "; ".join(f"where {DEFINITIONS[d]}: {told(row)}" for d, row in rows.items())
+    return "; ".join(f"{told(row)} where {DEFINITIONS[d]}" for d, row in rows.items())
 
 
 def _table_row(method: str, printed: tuple[str, str], definition: str) -> Outcome:
@@ -79,7 +79,7 @@ def _table_row(method: str, printed: tuple[str, str], definition: str) -> Outcom
         "under the paper's two other definitions",
         numbers,
         found,
-        f"The paper is inconsistent. {_each(rows)}.",
+        f"The paper is inconsistent: {_each(rows)}.",
     )
 
 
@@ -124,7 +124,7 @@ def _better(quantity: str, pair: tuple[str, str], definitions: Iterable[str]) ->
     rows = {d: _quantities(problem, quantity, pair, d) for d in names}
     holds = [d for d, row in rows.items() if bool(row[pair[0]] < row[pair[1]])]
     found = Counterexample.find([problem], violation)
-    evidence = f"{quantity}, {_each(rows)}"
+    evidence = f"{quantity}: {_each(rows)}"
     numbers = dict(rows[names[-1]])
     if found is None:
         return Outcome(Verdict.VERIFIED, evidence, numbers)

@@ -89,6 +89,10 @@ class Word:
         """The transpose: products reversed, letters transposed."""
         return Word.of({tuple(x.T for x in reversed(p)): c for p, c in self.terms})
 
+    def subs(self, numbers: Mapping[Any, Any]) -> Word:
+        """The same with numbers put in for symbols of the coefficients."""
+        return Word.of({p: sp.sympify(c).subs(numbers) for p, c in self.terms})
+
     def __matmul__(self, other: Word) -> Word:
         out: dict[Product, Any] = {}
         for p, a in self.terms:
