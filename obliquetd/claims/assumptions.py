@@ -31,6 +31,7 @@ __all__ = [
     "FULL_ROW_RANK",
     "LAMBDA_0",
     "NONZERO_FEATURES",
+    "ONE_DISCOUNT",
     "ONE_FEATURE",
     "ON_POLICY",
     "POSITIVE_WEIGHTS",
@@ -137,6 +138,11 @@ DISCOUNT = Assumption("discount < 1", "every transition has a discount in [0, 1)
 VALUES_EXIST = Assumption(
     "L_pi non-singular", "the values exist", _of(lambda o: _nonsingular(o, o.L_pi))
 )
+ONE_DISCOUNT = Assumption(
+    "one discount",
+    "every transition has the same discount",
+    _of(lambda o: (o.P_gamma - o.P_pi.scaled(o.discount)).is_zero()),
+)
 ON_POLICY = Assumption(
     "on-policy",
     "target and behaviour have one chain",
@@ -148,7 +154,7 @@ DETERMINISTIC = Assumption(
 ONE_FEATURE = Assumption("one feature", "d = 1", _of(lambda o: o.Phi.shape[1] == 1))
 TWO_STATES = Assumption("two states", "there are two states at most", _of(lambda o: o.n <= 2))
 TABULAR = Assumption(
-    "tabular", "Phi is the identity", _of(lambda o: (o.Phi - o.arithmetic.identity(o.n)).is_zero())
+    "tabular", "Phi is the identity", _of(lambda o: o.Phi.shape[1] == o.n and (o.Phi - o.arithmetic.identity(o.n)).is_zero())
 )
 C_NONSINGULAR = Assumption(
     "C non-singular", "Phi'Xi Phi is non-singular", _of(lambda o: _nonsingular(o, o.C))

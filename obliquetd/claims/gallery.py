@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import ObliqueTDError
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["gallery", "leaves_for_good", "vanishing_best_projection"]
+__all__ = ["gallery", "leaves_for_good", "ring", "vanishing_best_projection"]
 
-SIZE = 240
+SIZE = 150
 """How many drawn problems there are."""
 
 
@@ -34,6 +35,8 @@ def gallery() -> tuple[PolicyEvaluation, ...]:
         two_state(discount=1),
         vanishing_best_projection(),
         leaves_for_good(),
+        *(ring(n, discount) for n in (2, 3) for discount in ("9/10", 1)),
+        *(_tabular(random_problem(n, 1, seed=n, deterministic=True)) for n in (2, 3, 4)),
     )
     return (*known, *_draw(SIZE))
 
@@ -61,6 +64,18 @@ def leaves_for_good() -> PolicyEvaluation:
     """1 -> 2 -> 2, tabular and on-policy: state 1 has weight zero, though all is covered."""
     mdp = MDP.from_transitions([(1, "a", 2, 1, 1), (2, "a", 2, 1, 0)])
     return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="9/10")
+
+
+def ring(states: int, discount: Any) -> PolicyEvaluation:
+    """0 -> 1 -> ... -> 0, tabular and on-policy."""
+    mdp = MDP.from_transitions([(s, "a", (s + 1) % states, 1, s) for s in range(states)])
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=discount)
+
+
+def _tabular(problem: PolicyEvaluation) -> PolicyEvaluation:
+    return PolicyEvaluation(
+        problem.mdp, target=problem.target, behavior=problem.behavior, discount=problem.discount
+    )
 
 
 def _draw(count: int) -> Iterator[PolicyEvaluation]:

@@ -30,7 +30,7 @@ MOST_CASES = 60
 """Cases that an assumption is dropped on at most."""
 
 NEEDED, UNKNOWN = "needed", "not known to be needed"
-FREE, MET = "no restriction", "met by the counterexample"
+IMPLIED, BUILT_IN, MET = "implied by the others", "built in", "met by the counterexample"
 
 Fails = Callable[[PolicyEvaluation, Learner | None], Observed | None]
 
@@ -43,9 +43,10 @@ class Dropped:
     ----------
     name, statement : str
         Of the assumption.
-    needed : {"needed", "not known to be needed", "no restriction", "met by the counterexample"}
-        Needed: a counterexample is attached. No restriction: the others imply it, or every
-        problem meets it. Met: the statement is false, and its counterexample meets it.
+    needed : str
+        "needed", with a counterexample attached; "not known to be needed", after a search;
+        "implied by the others"; "built in", where a problem without it is refused; or, for a
+        false statement, "met by the counterexample".
     evidence : str
         The counterexample in words, or the search, or why it is no restriction.
     counterexample : Counterexample or None
@@ -115,7 +116,7 @@ class Setting:
     def _drop(self, dropped: Assumption) -> Dropped:
         about = (dropped.name, dropped.statement)
         if dropped.always:
-            return Dropped(*about, FREE, dropped.always)
+            return Dropped(*about, BUILT_IN, dropped.always)
         if self.fails is None:
             return Dropped(*about, MET, "the statement is false where it holds")
         tried, refusal = 0, ""
@@ -133,9 +134,9 @@ class Setting:
             by = "" if learner in (None, self.learner) else f" with {learner!r}"
             return Dropped(*about, NEEDED, f"on {problem!r}{by}: {told(seen)}", found)
         if dropped.name in self.implied:
-            return Dropped(*about, FREE, self.implied[dropped.name])
+            return Dropped(*about, IMPLIED, self.implied[dropped.name])
         if refusal and not tried:
-            return Dropped(*about, FREE, f"a problem without it is refused: {refusal}")
+            return Dropped(*about, BUILT_IN, f"a problem without it is refused: {refusal}")
         return Dropped(
             *about,
             UNKNOWN,
