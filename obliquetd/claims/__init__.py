@@ -3,15 +3,8 @@
 from obliquetd.claims import paper as paper
 from obliquetd.claims.assumptions import Assumption
 from obliquetd.claims.claim import Counterexample, Outcome, Verdict
-from obliquetd.claims.registry import (
-    REGISTRY,
-    Claim,
-    ClaimResult,
-    Registry,
-    claim,
-    tally,
-    verify,
-)
+from obliquetd.claims.registry import REGISTRY, Registry, claim, tally, verify
+from obliquetd.claims.result import Claim, ClaimResult
 from obliquetd.claims.setting import Dropped, Setting
 
 __all__ = [

@@ -7,9 +7,10 @@ counterexample is run through it, and each member is dropped in turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -66,12 +67,38 @@ class Assumption:
     test: Callable[[PolicyEvaluation, Learner | None], bool] = field(repr=False)
     always: str = ""
 
+    @property
+    def latex(self) -> str:
+        r"""The name as LaTeX.
+
+        Examples
+        --------
+        >>> FULL_RANK.latex, POSITIVE_WEIGHTS.latex, VALUES_EXIST.latex
+        ('\\text{full rank}', '\\xi > 0', 'L_\\pi\\text{ non-singular}')
+        """
+        signs = "".join(map(_latex_of, TOKENS.findall(self.name)))
+        return re.sub(r"(\\(?:top|Phi|Xi|phi|xi|pi))(?=[A-Za-z])", r"\1 ", signs)
+
     def holds(self, problem: PolicyEvaluation, learner: Learner | None = None) -> bool:
         """Whether it is met; where what it speaks of does not exist, it is not."""
         return _holds(self, problem, learner)
 
 
-@lru_cache(maxsize=None)
+SIGNS = {
+    "Delta phi": r"\Delta\phi", "Phi": r"\Phi", "phi": r"\phi", "Xi": r"\Xi", "xi": r"\xi", "L_pi": r"L_\pi",
+    "lambda": r"\lambda", "mu": r"\mu", "^-1": "^{-1}", "'": r"^\top", "*'": r"^{*\top}", "!=": r"\neq",
+}  # fmt: skip
+TOKENS = re.compile(
+    r"Delta phi|Phi|phi|Xi|xi\b|L_pi|lambda|mu\b|\^-1|\*'|'|!=| ?[a-z][a-z-]+ ?|\s|."
+)
+
+
+def _latex_of(token: str) -> str:
+    """A token of an assumption's name: a sign, a word, or itself."""
+    return SIGNS.get(token) or (rf"\text{{{token}}}" if len(token.strip()) > 1 else token)
+
+
+@cache
 def _holds(assumption: Assumption, problem: PolicyEvaluation, learner: Learner | None) -> bool:
     try:
         return bool(assumption.test(problem, learner))
@@ -89,7 +116,7 @@ def dynamics(problem: PolicyEvaluation, learner: Learner | None) -> MeanDynamics
 
 def _of(test: Callable[[Operators], Any]) -> Callable[[PolicyEvaluation, Learner | None], bool]:
     """A test on the matrices of the problem alone."""
-    return lambda problem, learner: bool(test(problem._ops))
+    return lambda problem, _learner: bool(test(problem._ops))
 
 
 def _nonsingular(ops: Operators, matrix: Any) -> bool:
@@ -131,7 +158,7 @@ STATIONARY = Assumption(
 COVERAGE = Assumption(
     "coverage",
     "the behaviour takes every action that the target takes",
-    lambda problem, learner: True,
+    lambda _problem, _learner: True,
     always="a problem without it is refused (CoverageError), since the ratio rho is not defined there",
 )
 DISCOUNT = Assumption("discount < 1", "every transition has a discount in [0, 1)", _of(_discounts))
@@ -146,7 +173,11 @@ ONE_DISCOUNT = Assumption(
 ON_POLICY = Assumption(
     "on-policy",
     "target and behaviour have one chain",
-    _of(lambda o: (o.P_b - o.P_pi).is_zero() and all(a == b for a, b in zip(o.pi, o.mu, strict=True))),
+    _of(
+        lambda o: (
+            (o.P_b - o.P_pi).is_zero() and all(a == b for a, b in zip(o.pi, o.mu, strict=True))
+        )
+    ),
 )
 DETERMINISTIC = Assumption(
     "deterministic", "the target's transitions are deterministic", _of(_deterministic)
@@ -154,7 +185,9 @@ DETERMINISTIC = Assumption(
 ONE_FEATURE = Assumption("one feature", "d = 1", _of(lambda o: o.Phi.shape[1] == 1))
 TWO_STATES = Assumption("two states", "there are two states at most", _of(lambda o: o.n <= 2))
 TABULAR = Assumption(
-    "tabular", "Phi is the identity", _of(lambda o: o.Phi.shape[1] == o.n and (o.Phi - o.arithmetic.identity(o.n)).is_zero())
+    "tabular",
+    "Phi is the identity",
+    _of(lambda o: o.Phi.shape[1] == o.n and (o.Phi - o.arithmetic.identity(o.n)).is_zero()),
 )
 C_NONSINGULAR = Assumption(
     "C non-singular", "Phi'Xi Phi is non-singular", _of(lambda o: _nonsingular(o, o.C))
@@ -170,7 +203,7 @@ NONZERO_FEATURES = Assumption(
 LAMBDA_0 = Assumption(
     "lambda = 0",
     "the learner has no eligibility trace",
-    lambda problem, learner: learner is not None and parse_number(learner.lam) == 0,
+    lambda _problem, learner: learner is not None and parse_number(learner.lam) == 0,
 )
 
 

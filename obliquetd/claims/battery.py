@@ -174,7 +174,7 @@ def decide_identity(
     statement = _Statement(tuple(equations), inverses, rules, extra)
     setting = Setting(
         (*(statement.has_inverse(name) for name in inverses), *assumptions),
-        fails=lambda problem, learner: statement.gap(problem),
+        fails=lambda problem, _learner: statement.gap(problem),
         implied=implied or {},
     )
     meet = [p for p in given if not setting.unmet(p)]
@@ -214,7 +214,7 @@ class _Statement:
         """
         word = self.inverses[name]
 
-        def test(problem: PolicyEvaluation, learner: Learner | None) -> bool:
+        def test(problem: PolicyEvaluation, _learner: Learner | None) -> bool:
             values = problem_values(problem)
             if self.extra is not None:
                 self.extra(problem, values)

@@ -15,7 +15,7 @@ from obliquetd.claims.assumptions import (
 )
 from obliquetd.claims.battery import battery, decide_identity, letters
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
-from obliquetd.claims.gallery import gallery, leaves_for_good, vanishing_best_projection
+from obliquetd.claims.gallery import gallery, leaves_for_good
 from obliquetd.claims.projections import PI, PROJECTION
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
@@ -38,7 +38,7 @@ OUTSIDE = Assumption(
 )
 
 
-def _theta(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
+def _theta(_problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
     """Any weights, to compare the best ones with."""
     values["theta"] = values["Phi"].T @ values["r"]
 
@@ -119,7 +119,13 @@ def lemma_1_the_solution(solution: Word = PI @ V) -> Outcome:
     x_star = Li.T @ Xi @ Phi
     equation = (x_star.T @ (L @ V + Phi @ theta - L @ Phi @ theta), x_star.T @ Phi @ theta)
     normal = decide_identity(
-        [("the equation times X*'", equation[0] - equation[1], Phi.T @ Xi @ V - Phi.T @ Xi @ Phi @ theta)],
+        [
+            (
+                "the equation times X*'",
+                equation[0] - equation[1],
+                Phi.T @ Xi @ V - Phi.T @ Xi @ Phi @ theta,
+            )
+        ],
         inverses={"L^-1": L, "G": x_star.T @ Phi},
         extra=_theta,
         premise="Multiplied by X*', for any theta",
@@ -129,7 +135,9 @@ def lemma_1_the_solution(solution: Word = PI @ V) -> Outcome:
         [("theta", Phi @ K @ Phi.T @ Xi @ Phi @ theta, solution)],
         inverses={"K": Phi.T @ Xi @ Phi},
         rules=[(Phi.T @ Xi @ V, Phi.T @ Xi @ Phi @ theta)],
-        extra=lambda p, values: values.__setitem__("theta", p._ops.C.solve(p._ops.Xi_Phi.T @ p._ops.v_pi)),
+        extra=lambda p, values: values.__setitem__(
+            "theta", p._ops.C.solve(p._ops.Xi_Phi.T @ p._ops.v_pi)
+        ),
         premise="So C theta = Phi'Xi V",
     )
     worst = normal if normal.verdict is not Verdict.PROVED else unique
@@ -162,7 +170,11 @@ def lemma_1_let(conclusion: str = "L'X = Xi Phi") -> Outcome:
         if conclusion == "one span":
             joint = ops.Xi_Phi @ ops.C.solve(ops.Xi_Phi.T @ ops.Phi)
             return None if (joint - ops.Xi_Phi).is_zero() else {"span": "differs"}
-        return None if gap.is_zero() else {"X": twice.public(), "L'X": along.public(), "Xi Phi": ops.Xi_Phi.public()}
+        return (
+            None
+            if gap.is_zero()
+            else {"X": twice.public(), "L'X": along.public(), "Xi Phi": ops.Xi_Phi.public()}
+        )
 
     found = Counterexample.find([two_state(reward=1), *battery()[1:3]], violation)
     if found is None:

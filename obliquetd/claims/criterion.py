@@ -41,7 +41,7 @@ def _square_problems() -> list[PolicyEvaluation]:
     return [random_problem(n, n, seed=10 + n) for n in (2, 3)]
 
 
-def _another_Y(problem: PolicyEvaluation, learner: Learner | None) -> Observed | None:
+def _another_Y(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """N with N'Xi L Phi = 0: then Y* + N meets the criterion as well as Y*."""
     null = (problem._ops.Lambda.scale_rows(problem._ops.xi).T).null_space()
     return {"N' with N'Xi L Phi = 0": null.public().T} if null.shape[1] else None

@@ -1,4 +1,4 @@
-"""ETD with a decay beta of its own for the follow-on trace: how small may it be?
+"""ETD with a decay beta of its own for the follow-on trace, and how small it may be.
 
 Hallak, Tamar, Munos and Mannor (2016): f = xi + beta P'f, and A = Phi'diag(f)(I - gamma P)Phi.
 beta = gamma is ETD, beta = 0 is TD; a smaller beta has less variance.
@@ -68,7 +68,9 @@ def _windows(problem: PolicyEvaluation) -> dict[str, sp.Set]:
     return {
         "exact": where(sp.factor(_key(problem, beta)[0])),
         "gamma^2 (1 - kappa) < beta": where(*[beta - gamma**2 * x for x in loss]),
-        "gamma (1 - kappa)/(2 - gamma) < beta": where(*[beta - gamma / (2 - gamma) * x for x in loss]),
+        "gamma (1 - kappa)/(2 - gamma) < beta": where(
+            *[beta - gamma / (2 - gamma) * x for x in loss]
+        ),
     }
 
 

@@ -23,7 +23,7 @@ H = inverse_of("H", X.T @ L @ Phi)[0]  # (X' L Phi)^-1
 SOLUTION = Phi @ H @ X.T @ r  # Phi theta of Lemma 2
 
 
-def _values_not_unique(problem: PolicyEvaluation, learner: Learner | None) -> Observed | None:
+def _values_not_unique(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """A direction that the Bellman equation leaves open, or a residual."""
     ops = problem._ops
     null = ops.L_pi.null_space()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class Counted:
     def __init__(self, tally: list[int]) -> None:
         self.tally = tally
 
-    def _again(self, other: Any = None) -> Counted:
+    def _again(self, _other: Any = None) -> Counted:
         self.tally[0] += 1
         return Counted(self.tally)
 
@@ -67,7 +68,7 @@ def cost_linear(degree: int = 1) -> Outcome:
     ``degree`` 0 claims a constant.
     """
     counts = [operations(d) for d in range(1, 13)]
-    slopes = {b - a for a, b in zip(counts, counts[1:], strict=False)}
+    slopes = {b - a for a, b in itertools.pairwise(counts)}
     if len(slopes) != 1 or degree < 1:
         found = Counterexample.find([two_state()], lambda _: {"operations": sp.Matrix([counts])})
         assert found is not None
@@ -124,4 +125,6 @@ def setd_initial_variance(domain: str = "experiments") -> Outcome:
         )
     moments = exact_moments(two_state(reward=1), SETD("1/100"), 20, [0])
     variances = [s[0] - m[0] ** 2 for m, s in zip(moments.mean, moments.second, strict=True)]
-    return Outcome(Verdict.VERIFIED, f"on the two-state example the variances are {variances[:3]}, ...")
+    return Outcome(
+        Verdict.VERIFIED, f"on the two-state example the variances are {variances[:3]}, ..."
+    )

@@ -54,7 +54,7 @@ def vanishing_best_projection() -> PolicyEvaluation:
     return PolicyEvaluation(
         mdp,
         target=Policy.deterministic({1: "r", 2: "r"}),
-        behavior=Policy(dict.fromkeys((1, 2), {"l": "5/9", "r": "4/9"})),
+        behavior=Policy({s: {"l": "5/9", "r": "4/9"} for s in (1, 2)}),
         features={1: [1], 2: [-1]},
         discount="9/10",
     )
@@ -138,8 +138,8 @@ def _successors(
 def _features(rng: np.random.Generator, n: int) -> list[list[int]]:
     kind = rng.random()
     if kind < 0.15:
-        return np.eye(n, dtype=int).tolist()  # type: ignore[no-any-return]
+        return [[int(i == j) for j in range(n)] for i in range(n)]
     rows = rng.integers(-2, 3, size=(n, int(rng.integers(1, min(n, 3) + 1))))
     if kind < 0.3:  # dependent columns
         rows = np.hstack([rows, rows[:, :1] * 2])
-    return rows.tolist()  # type: ignore[no-any-return]
+    return [[int(x) for x in row] for row in rows]

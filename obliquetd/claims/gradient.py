@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from obliquetd.problem import PolicyEvaluation
 
 __all__: list[str] = []
 
+A_TENTH_ABOVE = sp.Rational(11, 10)
 RANK_FOLLOWS = (
     "Phi v = 0 gives Delta phi'v = 0 and so A v = 0: A non-singular implies it. So does it imply that C is "
     "non-singular: C v = 0 gives phi(s)'v = 0 where xi(s) > 0, and so v'A = 0"
@@ -66,7 +67,9 @@ def _half_plane() -> bool:
     x, y, c = sp.symbols("x y c", real=True)
     size = x**2 + y**2
     reciprocal = (x - sp.I * y) / size  # 1/z
-    return bool(sp.simplify(sp.re(sp.expand(x + sp.I * y + c * reciprocal)) - x * (1 + c / size)) == 0)
+    return bool(
+        sp.simplify(sp.re(sp.expand(x + sp.I * y + c * reciprocal)) - x * (1 + c / size)) == 0
+    )
 
 
 def _problems() -> list[PolicyEvaluation]:
@@ -170,9 +173,10 @@ TDC_GIVEN = (A_NONSINGULAR, MU_LARGE, FULL_RANK, LAMBDA_0, COVERAGE)
         },
         implied={"full rank": RANK_FOLLOWS},
     ),
-    beside=MOVED + ". On-policy with xi > 0 and discounts below 1, A + A' is positive definite, and every mu > 0 will do",
+    beside=MOVED
+    + ". On-policy with xi > 0 and discounts below 1, A + A' is positive definite, and every mu > 0 will do",
 )
-def tdc_stable_for_large_mu(scale: Any = sp.Rational(11, 10)) -> Outcome:
+def tdc_stable_for_large_mu(scale: Any = A_TENTH_ABOVE) -> Outcome:
     """As gtd2-off-policy-stable, with one more term. For every size.
 
     z u = A u + (C - A')w and z w = mu (A u + C w) give u = w/mu - A'w/z, and so
@@ -229,7 +233,8 @@ def tdc_off_policy_stable(make: Callable[..., Learner] = TDC) -> Outcome:
     failed = _not_everywhere(make)
     if failed is None:
         return Outcome(
-            Verdict.VERIFIED, f"the region of stability in mu is (0, oo), exactly, on {len(_problems())} problems"
+            Verdict.VERIFIED,
+            f"the region of stability in mu is (0, oo), exactly, on {len(_problems())} problems",
         )
     problem, region = failed
     learner = make(mu=_inside(region))

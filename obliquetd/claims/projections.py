@@ -10,7 +10,6 @@ from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.words import Word, identity, inverse_of, letter
-from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["PI", "PROJECTION"]
@@ -122,9 +121,7 @@ def projection_orthogonal(spans: Word = Phi) -> Outcome:
         assumptions=(FULL_RANK,),
     )
     worst = forward if forward.verdict is not Verdict.PROVED else backward
-    either = decide_identity(
-        [("the residual", X.T @ PROJECTION, X.T)], inverses=G_FOR
-    )
+    either = decide_identity([("the residual", X.T @ PROJECTION, X.T)], inverses=G_FOR)
     return Outcome(
         worst.verdict,
         f"{forward.evidence}. {backward.evidence}. Both directions also exact on {len(problems)} "

@@ -52,7 +52,7 @@ def _carriers() -> list[PolicyEvaluation]:
     return [x for x in map(carrier, [*known, *drawn]) if FACTORS.holds(x)]
 
 
-def _give_factors(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
+def _give_factors(_problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
     phi = values["Phi"]
     rows = range(phi.shape[0])
     values["p"], values["q"] = phi.submatrix(rows, [0]), phi.submatrix(rows, [1])
@@ -84,7 +84,9 @@ def rank_one_eigenvalues(nonzero: str = "exactly one") -> Outcome:
     The trace is the sum of the eigenvalues, each 0 or c: with multiplicity m of c, m c = c.
     """
     found = Counterexample.find(_carriers(), lambda x: _count_gap(x, nonzero))
-    theory = _scalar_products([("G G", p @ q.T @ p @ q.T, c * (p @ q.T))], [(q.T @ p, c * identity())])
+    theory = _scalar_products(
+        [("G G", p @ q.T @ p @ q.T, c * (p @ q.T))], [(q.T @ p, c * identity())]
+    )
     proof = (
         "with q'p = c, rewriting proves p q' p q' = c p q', so every eigenvalue is 0 or c, and the "
         "trace is c"
@@ -120,9 +122,7 @@ def _scalar_products(
     return Outcome(Verdict.PROVED if proved else Verdict.VERIFIED, tested.evidence)
 
 
-def _norm_gap(
-    problem: PolicyEvaluation, squared: Callable[[Any, Any], Any]
-) -> Observed | None:
+def _norm_gap(problem: PolicyEvaluation, squared: Callable[[Any, Any], Any]) -> Observed | None:
     """||M||_F^2 and the number of nonzero singular values of M = p q', against the claim."""
     a, b = _factors(problem)
     M = a * b.T
@@ -165,15 +165,15 @@ def rank_one_norms(squared: Callable[[Any, Any], Any] = lambda u, v: u * v) -> O
     )
 
 
-def _minimisers(problem: PolicyEvaluation, learner: Learner | None) -> Observed | None:
+def _minimisers(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """The minimisers of the two objectives in every state: a number, or every omega."""
-    for i, (phi, delta) in enumerate(zip(problem.Phi.tolist(), problem.Lambda.tolist(), strict=True)):
+    for i, (phi, delta) in enumerate(
+        zip(problem.Phi.tolist(), problem.Lambda.tolist(), strict=True)
+    ):
         size = sum(x * x for x in phi)
         a = sum(x * x for x in delta)
         b = sum(x * y for x, y in zip(delta, phi, strict=True))
-        matrix, vector = (
-            "every omega" if not weight * a else str(b / a) for weight in (size, 1)
-        )
+        matrix, vector = ("every omega" if not weight * a else str(b / a) for weight in (size, 1))
         if matrix != vector:
             return {
                 "state": str(problem.states[i]), "phi": sp.Matrix([phi]), "Delta phi": sp.Matrix([delta]),
@@ -206,7 +206,9 @@ def norm_minimizers_agree(second: str = "phi") -> Outcome:
         gap = omega * delta - phi
         right = phi if second == "phi" else phi + omega * delta
         product = sp.expand((gap.T * gap)[0] * (right.T * right)[0])
-        ratio = sp.diff(product, omega) * (gap.T * gap)[0] - product * sp.diff((gap.T * gap)[0], omega)
+        ratio = sp.diff(product, omega) * (gap.T * gap)[0] - product * sp.diff(
+            (gap.T * gap)[0], omega
+        )
         if sp.expand(ratio) != 0:
             stationary = {"difference of the stationary equations": sp.factor(ratio)}
             found = Counterexample.find([two_state()], lambda _, seen=stationary: seen)  # type: ignore[misc]

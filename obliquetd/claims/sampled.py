@@ -128,7 +128,9 @@ def setd_consistent_deterministic(transitions: str = "deterministic") -> Outcome
     algebra = decide_identity(
         [("L A^-1 b", D @ L @ A @ D @ r, D @ L @ Li @ r)],
         inverses={"A^-1": D @ L, "L^-1": L},
-        extra=lambda p, values: values.__setitem__("D", values["Xi"] + p._ops.arithmetic.identity(p._ops.n)),
+        extra=lambda p, values: values.__setitem__(
+            "D", values["Xi"] + p._ops.arithmetic.identity(p._ops.n)
+        ),
         premise="With D L (A^-1 b) = D L (L^-1 r), and D L non-singular",
     )
     return Outcome(

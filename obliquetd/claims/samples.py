@@ -68,9 +68,7 @@ class Samples:
 
 def state_weights(ops: Operators) -> Matrix:
     """A weight for each state: 1, 2, 3, ..."""
-    return ops.arithmetic.column(
-        [ops.arithmetic.scalar(sp.Integer(i + 1)) for i in range(ops.n)]
-    )
+    return ops.arithmetic.column([ops.arithmetic.scalar(sp.Integer(i + 1)) for i in range(ops.n)])
 
 
 def follow(

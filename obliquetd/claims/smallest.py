@@ -47,7 +47,7 @@ def rising_chain() -> PolicyEvaluation:
     return PolicyEvaluation(
         MDP.from_transitions(rows, states=range(3)),
         target=Policy.deterministic(dict.fromkeys(range(3), "solid")),
-        behavior=Policy(dict.fromkeys(range(3), {"solid": third, "dashed": 1 - third})),
+        behavior=Policy({s: {"solid": third, "dashed": 1 - third} for s in range(3)}),
         features=[[10], [11], [20]],
         discount="9/10",
     )
@@ -74,7 +74,10 @@ def _small(learner: Learner, *assumptions: Any) -> list[PolicyEvaluation]:
     title="The trace of SETD(0)'s A is never negative, for any state weights",
     statement=r"\mathrm{tr}\,A_{SETD} = \sum \xi\,\pi\,P\,\frac{\max(\Delta\phi^\top\phi, 0)^2}{\|\Delta\phi\|^2} \ge 0",
     setting=Setting(
-        (LAMBDA_0,), fails=_negative_trace, learner=SETD(), others=(TRACED,),
+        (LAMBDA_0,),
+        fails=_negative_trace,
+        learner=SETD(),
+        others=(TRACED,),
         without={"lambda = 0": lambda: (rising_chain(), TRACED)},
     ),
 )
@@ -107,7 +110,10 @@ def setd_trace_nonnegative(learner: Learner = SETD()) -> Outcome:  # noqa: B008 
     title="With one feature SETD(0)'s expected update is never unstable (lambda = 0)",
     statement=r"d = 1,\ \lambda = 0 \implies A_{SETD} = \sum \xi\,\pi\,P\,\phi^2\,[\phi\,\Delta\phi > 0] \ge 0",
     setting=Setting(
-        (ONE_FEATURE, LAMBDA_0), fails=unstable, learner=SETD(), others=(TRACED,),
+        (ONE_FEATURE, LAMBDA_0),
+        fails=unstable,
+        learner=SETD(),
+        others=(TRACED,),
         without={
             "one feature": lambda: (shipped_model("setd_off_policy"), SETD()),
             "lambda = 0": lambda: (rising_chain(), TRACED),
@@ -161,7 +167,7 @@ def setd_lambda_one_feature(lam: Any = HALF) -> Outcome:
     )
 
 
-def _determinant(n: int) -> bool:
+def _determinant() -> bool:
     """For n = 2: det D = (p1 p2 + p1 b + p2 a) with D = [[a + p1, -a], [-b, b + p2]], all of a, b, p >= 0."""
     a, b, p1, p2 = sp.symbols("a b p1 p2", nonnegative=True)
     D = sp.Matrix([[a + p1, -a], [-b, b + p2]])
@@ -178,7 +184,10 @@ def _determinant(n: int) -> bool:
     title="On two states SETD(0)'s expected update is never unstable, for any features and weights",
     statement=r"|\mathcal S| = 2,\ \lambda = 0 \implies \mathrm{Re}\,\lambda(A_{SETD}) \ge 0",
     setting=Setting(
-        (TWO_STATES, LAMBDA_0), fails=unstable, learner=SETD(), others=(TRACED,),
+        (TWO_STATES, LAMBDA_0),
+        fails=unstable,
+        learner=SETD(),
+        others=(TRACED,),
         without={"two states": lambda: (shipped_model("setd_off_policy"), SETD())},
     ),
 )
@@ -196,7 +205,7 @@ def setd_two_states(states: int = 2) -> Outcome:
     found = Counterexample.find(problems, lambda p: unstable(p, SETD()), SETD())
     if found is not None:
         return refuted(found)
-    if not (_determinant(2) and _term()):
+    if not (_determinant() and _term()):
         raise AssertionError("an identity of the proof fails")
     return Outcome(
         Verdict.PROVED,
@@ -211,8 +220,13 @@ def setd_two_states(states: int = 2) -> Outcome:
     where="Section I ('The off-policy stability is rigorously proved')",
     title="Three states and two features are the smallest on which SETD(0) is unstable",
     statement=r"\min\{(|\mathcal S|, d) : A_{SETD}\ \text{unstable}\} = (3, 2)",
-    setting=Setting((LAMBDA_0,), fails=lambda p, learner: _smaller(p, learner), learner=SETD(), others=(TRACED,),
-        without={"lambda = 0": lambda: (rising_chain(), TRACED)}),
+    setting=Setting(
+        (LAMBDA_0,),
+        fails=lambda p, learner: _smaller(p, learner),
+        learner=SETD(),
+        others=(TRACED,),
+        without={"lambda = 0": lambda: (rising_chain(), TRACED)},
+    ),
 )
 def setd_smallest(states: int = 3, features: int = 2) -> Outcome:
     """No one feature (setd-one-feature-never-unstable), no two states; and the shipped one has three and two."""
@@ -223,7 +237,9 @@ def setd_smallest(states: int = 3, features: int = 2) -> Outcome:
     if found is None or any(o.verdict is not Verdict.PROVED for o in below):
         return Outcome(Verdict.OPEN, "a part of the proof is missing")
     if size != (states, features):
-        return refuted(found, f"{size[0]} states and {size[1]} features will do: {told(found.observed)}")
+        return refuted(
+            found, f"{size[0]} states and {size[1]} features will do: {told(found.observed)}"
+        )
     return Outcome(
         Verdict.PROVED,
         "with one feature, or on two states, SETD(0) is never unstable (setd-one-feature-never-unstable, "

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.claims.assumptions import COVERAGE, C_NONSINGULAR, VALUES_EXIST
+from obliquetd.claims.assumptions import C_NONSINGULAR, COVERAGE, VALUES_EXIST
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
@@ -156,7 +156,10 @@ def _sentence(quantity: str, title: str, statement: str, origin: Any) -> None:
 
 
 _sentence(
-    "criterion", "criterion", r"\|\Lambda^\top X_S - C\|_F^2 < \|\Lambda^\top X_E - C\|_F^2", "paper"
+    "criterion",
+    "criterion",
+    r"\|\Lambda^\top X_S - C\|_F^2 < \|\Lambda^\top X_E - C\|_F^2",
+    "paper",
 )
 _sentence("distance", "distance", r"\|X_S - X^*\|_2 < \|X_E - X^*\|_2", "paper")
 _sentence(
@@ -167,7 +170,9 @@ _sentence(
 )
 
 
-def _exceeds(problem: PolicyEvaluation, methods: tuple[str, ...], definitions: Iterable[str]) -> Observed | None:
+def _exceeds(
+    problem: PolicyEvaluation, methods: tuple[str, ...], definitions: Iterable[str]
+) -> Observed | None:
     """A method that is further from X* than TD, by either column."""
     bound = _row(problem, "td")
     for d in definitions:
@@ -199,7 +204,8 @@ def td_upper_bound(discount: str = "9/10") -> Outcome:
     if found is not None:
         return refuted(found)
     return Outcome(
-        Verdict.VERIFIED, f"in both columns, under each definition of Omega_E: TD has {told(_row(two_state(), 'td'))}"
+        Verdict.VERIFIED,
+        f"in both columns, under each definition of Omega_E: TD has {told(_row(two_state(), 'td'))}",
     )
 
 
@@ -212,7 +218,11 @@ def td_upper_bound(discount: str = "9/10") -> Outcome:
 )
 def td_upper_bound_general(problems: str = "random") -> Outcome:
     """It is a property of the example."""
-    tried = [two_state()] if problems == "two-state" else [random_problem(2, 1, seed=k) for k in range(40)]
+    tried = (
+        [two_state()]
+        if problems == "two-state"
+        else [random_problem(2, 1, seed=k) for k in range(40)]
+    )
     found = Counterexample.find(tried, lambda p: _exceeds(p, ("setd", "etd"), ("limit",)))
     if found is None:
         return Outcome(Verdict.VERIFIED, f"it holds on {len(tried)} problems")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.claims.assumptions import COVERAGE, STATIONARY, VALUES_EXIST
-from obliquetd.claims.battery import battery, decide_identity, letters, off_policy_battery, problem_values
+from obliquetd.claims.battery import (
+    battery,
+    decide_identity,
+    letters,
+    off_policy_battery,
+    problem_values,
+)
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples, state_weights, trace_by_histories
@@ -47,7 +51,10 @@ def lambda_td_equation(trace: str = "1/2") -> Outcome:
         one_step = ops.r_pi - ops.Lambda @ theta
         many = (ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(lam)).solve(one_step)
         weighted = ops.arithmetic.matrix(
-            [[ops.arithmetic.scalar(parse_number(x)) for x in row] for row in problem.Omega_S.tolist()],
+            [
+                [ops.arithmetic.scalar(parse_number(x)) for x in row]
+                for row in problem.Omega_S.tolist()
+            ],
             (ops.n, ops.n),
         )
         left, right = ((weighted @ ops.Xi_Phi).T @ x for x in (one_step, many))
@@ -126,8 +133,6 @@ def delta_recursion(last: str = "(rho - 1)*x") -> Outcome:
     return Outcome(Verdict.REFUTED, f"the sides differ by {gap}", {"gap": gap}, found)
 
 
-
-
 def _histories_gap(problem: PolicyEvaluation, decay: Word) -> Observed | None:
     """The trace by every history of three steps, against sum over k of (lambda decay')^k Xi Omega Phi."""
     ops = problem._ops
@@ -144,7 +149,7 @@ def _histories_gap(problem: PolicyEvaluation, decay: Word) -> Observed | None:
     return {"by histories": paths.public(), "by the series": series.public()}
 
 
-def _rule_gap(problem: PolicyEvaluation, learner: Learner | None) -> Observed | None:
+def _rule_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """TD(lambda)'s A, from its rule, against Phi'Xi (I - lambda gamma P)^-1 L Phi."""
     ops = problem._ops
     damped = ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(ops.arithmetic.scalar(HALF))
@@ -161,8 +166,11 @@ def _rule_gap(problem: PolicyEvaluation, learner: Learner | None) -> Observed | 
     statement=r"\Phi^\top\Xi\Omega(T_\pi^{\lambda}V_\theta - V_\theta) = \mathbb E[\delta_t e_t],\quad "
     r"e_t = \rho_t(\omega_t\phi_t + \gamma\lambda e_{t-1})",
     setting=Setting(
-        (STATIONARY, VALUES_EXIST, COVERAGE), fails=lambda p, _: _histories_gap(p, P),
-        implied={"L_pi non-singular": "only I - lambda gamma P enters, which is non-singular for lambda < 1"},
+        (STATIONARY, VALUES_EXIST, COVERAGE),
+        fails=lambda p, _: _histories_gap(p, P),
+        implied={
+            "L_pi non-singular": "only I - lambda gamma P enters, which is non-singular for lambda < 1"
+        },
     ),
 )
 def trace_form(decay: Word = P) -> Outcome:
@@ -183,7 +191,11 @@ def trace_form(decay: Word = P) -> Outcome:
     if found is not None:
         return refuted(found)
     Omega = letter("Omega", "n n", symmetric=True)
-    D, B, Z = letter("D", "n n"), letter("B", "n n"), letter("Z", "n d")  # D = I - lambda P, B = D^-1
+    D, B, Z = (
+        letter("D", "n n"),
+        letter("B", "n n"),
+        letter("Z", "n d"),
+    )  # D = I - lambda P, B = D^-1
     residual = r - L @ V
     algebra = decide_identity(
         [("E[delta e]", (B.T @ D.T @ Z).T @ residual, Phi.T @ Omega @ Xi @ B @ residual)],

@@ -66,8 +66,10 @@ DEFINITIONS: dict[str, str] = {
 def emphasis_by(problem: PolicyEvaluation, definition: str) -> sp.ImmutableDenseMatrix:
     """Omega_E by one of :data:`DEFINITIONS`, for one feature."""
     weights = {
-        "example": [f for f in problem.f],
-        "X_E": [f / (w * phi) for f, w, phi in zip(problem.f, problem.xi, problem.Phi, strict=True)],
+        "example": list(problem.f),
+        "X_E": [
+            f / (w * phi) for f, w, phi in zip(problem.f, problem.xi, problem.Phi, strict=True)
+        ],
         "limit": [f / w for f, w in zip(problem.f, problem.xi, strict=True)],
     }
     return sp.ImmutableDenseMatrix(sp.diag(*weights[definition]))
@@ -154,10 +156,18 @@ _displayed(
     ", Eq. (18)",
 )
 _displayed(
-    "Omega_S", "Omega_S as displayed", r"\Omega_S = \begin{bmatrix}0&0\\0&10\end{bmatrix}", "", ", Eq. (19)"
+    "Omega_S",
+    "Omega_S as displayed",
+    r"\Omega_S = \begin{bmatrix}0&0\\0&10\end{bmatrix}",
+    "",
+    ", Eq. (19)",
 )
-_displayed("X_S", "X_S as displayed", r"X_{\Omega_S} = \begin{bmatrix}0\\10\end{bmatrix}", "", ", Eq. (20)")
-_displayed("X_TD", "X_TD as displayed", r"X_{TD} = \begin{bmatrix}0.5\\1\end{bmatrix}", "", ", Eq. (22)")
+_displayed(
+    "X_S", "X_S as displayed", r"X_{\Omega_S} = \begin{bmatrix}0\\10\end{bmatrix}", "", ", Eq. (20)"
+)
+_displayed(
+    "X_TD", "X_TD as displayed", r"X_{TD} = \begin{bmatrix}0.5\\1\end{bmatrix}", "", ", Eq. (22)"
+)
 
 SERIES = ("0.5", "0.9", "0.81", "0.729")
 """The first terms of f(2) as printed: 0.5 + 0.9 + 0.9^2 + 0.9^3 + ..."""
@@ -189,7 +199,11 @@ def two_state_f(
     found = Counterexample.find([problem], violation)
     if found is not None:
         return Outcome(
-            Verdict.CORRECTED, told(found.observed), {}, found, f"The terms are {told(found.observed)}."
+            Verdict.CORRECTED,
+            told(found.observed),
+            {},
+            found,
+            f"The terms are {told(found.observed)}.",
         )
     gamma = problem.discount
     closed = sp.Rational(1, 2) + gamma / (1 - gamma)
@@ -222,7 +236,7 @@ def omega_names_swapped(method_of_E: str = NAMES["E"]) -> Outcome:
         learners = {"setd": SETD(), "etd": ETD()}
         A = mean_dynamics(problem, learners[method_of_E]).A
         named = (problem.Xi * problem.Omega_E * problem.Phi).T * problem.Lambda
-        if A == named:
+        if named == A:
             return None
         return {f"A of {method_of_E.upper()}, from its rule": A, "X_E'L Phi": named}
 

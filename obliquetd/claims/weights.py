@@ -218,7 +218,12 @@ def omega_by_zeroing_gradient(bound: str = "max") -> Outcome:
             claimed = sp.Max(b / a, 0) if bound == "max" else b / a
             gradient = 2 * (a * claimed - b)
             if gradient != 0:
-                return {"state": str(state), "omega": claimed, "gradient there": gradient, "its zero": b / a}
+                return {
+                    "state": str(state),
+                    "omega": claimed,
+                    "gradient there": gradient,
+                    "its zero": b / a,
+                }
         return None
 
     found = Counterexample.find([two_state()], violation)
@@ -234,7 +239,7 @@ def omega_by_zeroing_gradient(bound: str = "max") -> Outcome:
     )
 
 
-def _nearer(problem: PolicyEvaluation, learner: Learner | None, shift: int = 0) -> Observed | None:
+def _nearer(problem: PolicyEvaluation, _learner: Learner | None, shift: int = 0) -> Observed | None:
     """Whether another diagonal is as near to X* as the closed form."""
     ops = problem._ops
     omega = problem.Omega_star
@@ -243,7 +248,10 @@ def _nearer(problem: PolicyEvaluation, learner: Learner | None, shift: int = 0) 
         size = sum(x * x for x in phi) * w * w
         if size == 0:
             return {"state": str(problem.states[i]), "attained by": "every omega"}
-        slope = sum((w * (omega[i, i] + shift) * x - y) * w * x for x, y in zip(phi, x_star.row(i), strict=True))
+        slope = sum(
+            (w * (omega[i, i] + shift) * x - y) * w * x
+            for x, y in zip(phi, x_star.row(i), strict=True)
+        )
         if slope != 0:
             return {"state": str(problem.states[i]), "gradient at the formula": slope}
     return None

@@ -190,8 +190,10 @@ def inverse_of(name: str, word: Word) -> tuple[Word, list[tuple[Word, Word]]]:
     ((product, _),) = word.terms
     rows, columns = product[0].rows, product[-1].columns
     if rows != columns:
-        raise InputError(f"the inverse {name} is of {word}, which is {rows} by {columns}, not square")
-    inverse = letter(name, f"{columns} {rows}", symmetric=word.T == word)
+        raise InputError(
+            f"the inverse {name} is of {word}, which is {rows} by {columns}, not square"
+        )
+    inverse = letter(name, f"{columns} {rows}", symmetric=word == word.T)
     return inverse, [(inverse @ word, identity()), (word @ inverse, identity())]
 
 

@@ -15,7 +15,9 @@ def test_a_place_has_a_claim_or_a_reason(place):
     assert bool(place.claims) != bool(place.reason), place
     for name in place.claims:
         assert name in IDS, f"{name} is no claim"
-        assert IDS[name].origin == "paper", f"{name} is ours, and stands for a sentence of the paper"
+        assert IDS[name].origin == "paper", (
+            f"{name} is ours, and stands for a sentence of the paper"
+        )
 
 
 def test_every_claim_of_the_paper_has_a_place():
