@@ -6,11 +6,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from obliquetd.claims import ClaimResult
+from obliquetd.claims import ClaimResult, tally
 from obliquetd.errors import InputError
 from obliquetd.experiments.store import write_atomically
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.report.claims import claim_sections, counts
+from obliquetd.report.claims import claim_sections
 from obliquetd.report.model import report_on
 
 __all__ = ["claims_page", "model_page", "write_page"]
@@ -41,7 +41,7 @@ def model_page(problem: PolicyEvaluation, title: str = "model") -> str:
 
 def claims_page(results: list[ClaimResult]) -> str:
     """The verdicts on the paper's claims as HTML text."""
-    return _render("claims.html.j2", claims=claim_sections(results), counts=counts(results))
+    return _render("claims.html.j2", claims=claim_sections(results), counts=tally(results))
 
 
 def write_page(text: str, path: str | Path) -> Path:
