@@ -10,8 +10,8 @@ import warnings
 
 import pytest
 
-from obliquetd.claims import REGISTRY
 from obliquetd import save_model
+from obliquetd.claims import REGISTRY
 from obliquetd.cli import main
 from obliquetd.domains import baird_star, two_state
 from obliquetd.dynamics import mean_dynamics

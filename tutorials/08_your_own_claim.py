@@ -1,7 +1,7 @@
 # %% [markdown]
 # # State a claim of your own, and check it
 #
-# A claim is a sentence with a check that can fail. The paper's claims are objects of this kind; this tutorial makes three of
+# A claim is a sentence with a check that can fail. The paper's 68 claims are objects of this kind; this tutorial makes three of
 # your own, one that is proved, one that is verified, and one that is refuted by a counterexample.
 
 # %%
