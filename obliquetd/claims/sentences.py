@@ -65,6 +65,8 @@ PLACES: tuple[Place, ...] = tuple(
         sentence | I | TD converges on-policy and may diverge off-policy | td-on-policy-stable td-diverges-two-state
         sentence | I | averagers store many examples; off-policy LSTD costs d^2 a step | (others)
         sentence | I | GTD and PGTD do worse on-policy than TD on small problems | (others)
+        sentence | I | TD is known for its on-policy efficiency | (others)
+        sentence | I | the algorithms cost linearly in d a step | cost-linear
         sentence | I | the off-policy stability is rigorously proved | setd-off-policy-stable
         equation | 1 | V is the unique fixed point of the Bellman operator | bellman-equation
         sentence | II-A | the importance ratio is pi over pi_b where pi_b is positive | (definition)
@@ -93,6 +95,7 @@ PLACES: tuple[Place, ...] = tuple(
         equation | 6 | theta = (Y'Xi L Phi)^-1 Y'Xi R | lemma-2-sufficient
         sentence | Lemma 2, proof | a chain of equivalences | lemma-2-equivalences
         sentence | III-A | TD has instability issues off-policy | td-diverges-two-state
+        sentence | III-A | TD's solution is highly sensitive to off-policyness | ("sensitive" and "off-policyness" are not measured there)
         sentence | III-A | Pi V is always unique and stable | best-unique-and-stable
         sentence | III-A | closeness to Pi V gives off-policy stability | closeness-means-stability
         sentence | III-A | closeness to Pi V means being less sensitive to off-policyness than TD | ("less sensitive" is not defined there; closeness-means-stability shows that stability does not follow)
@@ -116,6 +119,7 @@ PLACES: tuple[Place, ...] = tuple(
         equation | 13 | the Frobenius minimisation | norm-minimizers-agree
         equation | 14 | both minimise the squared norm of omega Delta phi - phi | norm-minimizers-agree
         sentence | III-C | zeroing the gradient gives Eq. (9) | omega-by-zeroing-gradient
+        sentence | III-C | Eq. (9) is the weight of phi projected onto Delta phi | omega-by-zeroing-gradient
         sentence | III-C | pi is the behaviour policy and pi_b the target | policy-names-swapped
         display | III-C | the mean under pi is the mean under pi_b with the ratio | importance-weighting
         equation | 15 | the update of SETD | (definition)
@@ -134,9 +138,11 @@ PLACES: tuple[Place, ...] = tuple(
         equation | 16 | the weight w_t of SETD(lambda) | omega-closed-form omega-always-defined
         algorithm | 2 | SETD(lambda) | (definition)
         sentence | IV | Retrace shares the motivation | (others)
+        sentence | IV | ETD is a weighted oblique projection with Y_E = Omega_E Phi | f-is-limit-of-trace
         display | IV | the recursion for Omega_E and the update of ETD | (definition)
         display | IV | the power series of L^-1 | power-series
         sentence | IV | X_E should be close to X*, especially the diagonal elements | (aim)
+        sentence | IV | the trace is that of the emphatic TD paper, and others saw ETD as a projection | (others)
         sentence | IV | f is the diagonal of X_E | f-is-diagonal-of-x
         display | IV | f is a power series | power-series f-is-limit-of-trace
         display | IV | f_i = xi(i) lim E[Omega_E given s_i] | f-is-limit-of-trace
@@ -179,6 +185,7 @@ PLACES: tuple[Place, ...] = tuple(
         sentence | V, last paragraph, (2) | SETD is much faster than GTD2 and TDC | (simulation)
         sentence | V, last paragraph, (3) | SETD is less sensitive to step sizes than ETD | (simulation)
         sentence | VI | experiments showed the effectiveness | (simulation)
+        sentence | VI | the criteria so far are Proposition 1 and the power series | (others)
         sentence | VI | sample complexity, other criteria and true-online variants are left | (aim)
         """
     )

@@ -234,7 +234,7 @@ def omega_by_zeroing_gradient(bound: str = "max") -> Outcome:
         f"in the two-state example: {told(found.observed)}",
         found.observed,
         found,
-        "The gradient vanishes at Delta phi . phi / |Delta phi|^2 alone. Eq. (9) is the minimiser under "
+        "The gradient vanishes at Delta phi . phi / |Delta phi|^2 alone, the weight of phi's projection onto Delta phi. Eq. (9) is the minimiser under "
         "omega >= 0 (omega-closed-form): where that quotient is negative it is 0, and the gradient is not.",
     )
 
