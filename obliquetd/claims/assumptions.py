@@ -76,7 +76,7 @@ class Assumption:
         >>> FULL_RANK.latex, POSITIVE_WEIGHTS.latex, VALUES_EXIST.latex
         ('\\text{full rank}', '\\xi > 0', 'L_\\pi\\text{ non-singular}')
         """
-        signs = "".join(map(_latex_of, TOKENS.findall(self.name)))
+        signs = "".join(map(_latex_of, TOKENS.findall(self.name))).replace(r"}\text{", "")
         return re.sub(r"(\\(?:top|Phi|Xi|phi|xi|pi))(?=[A-Za-z])", r"\1 ", signs)
 
     def holds(self, problem: PolicyEvaluation, learner: Learner | None = None) -> bool:

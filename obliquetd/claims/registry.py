@@ -159,7 +159,13 @@ def _check_hypotheses(one: Claim, outcome: Outcome) -> None:
 
 
 def tally(results: Iterable[ClaimResult]) -> dict[str, dict[str, int]]:
-    """The number of claims by origin and verdict, as in ``{"paper": {"proved": 20}, "ours": ...}``."""
+    """The number of claims by origin and verdict.
+
+    Examples
+    --------
+    >>> tally(verify(["table-1-setd", "table-1-etd", "omega-positive"]))
+    {'paper': {'verified': 1, 'corrected': 1}, 'ours': {'refuted': 1}}
+    """
     found = Counter((r.origin, r.verdict) for r in results)
     return {
         origin: {str(v): found[origin, v] for v in Verdict if found[origin, v]}

@@ -29,6 +29,9 @@ Case = tuple[PolicyEvaluation, Learner | None]
 MOST_CASES = 60
 """Cases that an assumption is dropped on at most."""
 
+MISSING = "does not exist, since"
+"""The name under which it is observed that what a statement writes does not exist."""
+
 NEEDED, UNKNOWN = "needed", "not known to be needed"
 IMPLIED, BUILT_IN, MET = "implied by the others", "built in", "met by the counterexample"
 
@@ -89,6 +92,17 @@ class Setting:
         Cases that meet all assumptions but the named one, tried before the gallery.
     implied : mapping of assumption name to str
         Why the others imply it.
+
+    Examples
+    --------
+    C is non-singular for independent columns and positive weights, and needs both:
+
+    >>> from obliquetd.claims.assumptions import FULL_RANK, POSITIVE_WEIGHTS
+    >>> def singular(problem, learner):
+    ...     return None if problem.C.det() else {"C": problem.C}
+    >>> setting = Setting((FULL_RANK, POSITIVE_WEIGHTS), fails=singular)
+    >>> [(a.name, a.needed) for a in setting.dropped()]
+    [('full rank', 'needed'), ('xi > 0', 'needed')]
     """
 
     assumptions: tuple[Assumption, ...] = ()
@@ -132,7 +146,9 @@ class Setting:
             found = Counterexample.find([problem], partial(self._failure, learner=learner), learner)
             assert found is not None
             by = "" if learner in (None, self.learner) else f" with {learner!r}"
-            return Dropped(*about, NEEDED, f"on {problem!r}{by}: {told(seen)}", found)
+            missing = seen.get(MISSING)
+            why = f"{missing}, so what is stated does not exist" if missing else told(seen)
+            return Dropped(*about, NEEDED, f"on {problem!r}{by}: {why}", found)
         if dropped.name in self.implied:
             return Dropped(*about, IMPLIED, self.implied[dropped.name])
         if refusal and not tried:
@@ -166,4 +182,4 @@ class Setting:
         try:
             return self.fails(problem, learner)
         except MathematicalError as error:
-            return {"it does not exist": str(error).split(". ")[0]}
+            return {MISSING: str(error).split(". ")[0]}
