@@ -11,6 +11,7 @@ import warnings
 import pytest
 
 from obliquetd import save_model
+from obliquetd.claims import REGISTRY
 from obliquetd.cli import main
 from obliquetd.domains import baird_star, two_state
 from obliquetd.dynamics import mean_dynamics
@@ -69,13 +70,20 @@ def model(tmp_path):
 def test_verify_prints_every_claim_and_counts_them():
     out = run("verify").stdout
     assert "table-1-etd" in out.replace("\n", "")
-    assert "68 claims" in out
+    assert f"{len(REGISTRY)} claims in" in out
+    assert "claims of the paper" in out
+    assert "claims of ours" in out
+    assert "Assumes:" in out
     assert "refuted" in out
 
 
 def test_verify_json_is_strict_and_complete():
     records = {r["id"]: r for r in strict(run("verify", "--json").stdout)}
-    assert len(records) == 68
+    assert set(records) == {claim.id for claim in REGISTRY}
+    assert {r["origin"] for r in records.values()} == {"paper", "ours"}
+    assumed = {a["name"]: a for a in records["td-on-policy-stable"]["assumptions"]}
+    assert assumed["xi > 0"]["needed"] == "needed"
+    assert assumed["xi > 0"]["counterexample"]["model"]["discount"] == "9/10"
     assert records["table-1-etd"]["verdict"] == "corrected"
     assert records["table-1-etd"]["numbers"]["distance"] == "9/2"
     assert records["omega-positive"]["counterexample"]["model"]["discount"] == "9/10"

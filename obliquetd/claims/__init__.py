@@ -1,26 +1,24 @@
 """Statements of a paper as objects that can be checked."""
 
 from obliquetd.claims import paper as paper
-from obliquetd.claims.claim import (
-    REGISTRY,
-    Claim,
-    ClaimResult,
-    Counterexample,
-    Outcome,
-    Registry,
-    Verdict,
-    claim,
-    verify,
-)
+from obliquetd.claims.assumptions import Assumption
+from obliquetd.claims.claim import Counterexample, Outcome, Verdict
+from obliquetd.claims.registry import REGISTRY, Registry, claim, tally, verify
+from obliquetd.claims.result import Claim, ClaimResult
+from obliquetd.claims.setting import Dropped, Setting
 
 __all__ = [
     "REGISTRY",
+    "Assumption",
     "Claim",
     "ClaimResult",
     "Counterexample",
+    "Dropped",
     "Outcome",
     "Registry",
+    "Setting",
     "Verdict",
     "claim",
+    "tally",
     "verify",
 ]

@@ -7,17 +7,23 @@ ones of two to four states: off- and on-policy, deterministic, with restarts.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from obliquetd.algebra import Matrix, parse_number
+from obliquetd.claims.assumptions import Assumption
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, told
+from obliquetd.claims.setting import Setting
 from obliquetd.claims.words import Theory, Word, identity, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
-from obliquetd.errors import SingularError
+from obliquetd.errors import InputError, SingularError
+from obliquetd.learners import Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
@@ -83,21 +89,27 @@ class letters:  # noqa: N801 - a namespace of the paper's letters
 
 
 def problem_values(problem: PolicyEvaluation) -> dict[str, Matrix]:
-    """A number for each of :class:`letters`; X is a fixed matrix with no relation to the rest."""
+    """A number for each of :class:`letters`, V where there is one.
+
+    X is drawn anew for every feature matrix, and has no other relation to the rest.
+    """
     ops = problem._ops
     n, d = ops.Phi.shape
-    draw = np.random.default_rng(100 * n + d).integers(-3, 4, size=(n, d)) + np.eye(n, d, dtype=int)
+    seed = zlib.crc32(repr(problem.Phi.tolist()).encode())
+    draw = np.random.default_rng(seed).integers(-2, 3, size=(n, d)) + np.eye(n, d, dtype=int)
     scalar = ops.arithmetic.scalar
     X = ops.arithmetic.matrix([[scalar(parse_number(int(x))) for x in row] for row in draw], (n, d))
-    return {
+    values = {
         "Phi": ops.Phi,
         "X": X,
         "Xi": ops.arithmetic.identity(n).scale_rows(ops.xi),
         "L": ops.L_pi,
         "P": ops.P_gamma,
-        "V": ops.v_pi,
         "r": ops.r_pi,
     }
+    if ops.L_pi.rank() == n:
+        values["V"] = ops.v_pi
+    return values
 
 
 def add_inverses(values: dict[str, Matrix], inverses: Mapping[str, Word]) -> None:
@@ -105,10 +117,11 @@ def add_inverses(values: dict[str, Matrix], inverses: Mapping[str, Word]) -> Non
     any_square = values["L"]
     for name, word in inverses.items():
         matrix = word.evaluate(values, any_square)
-        values[name] = matrix.solve(matrix.arithmetic.identity(matrix.shape[0]), name)
+        values[name] = matrix.solve(matrix.arithmetic.identity(matrix.shape[0]), str(word))
 
 
 Equation = tuple[str, Word, Word]
+Extra = Callable[[PolicyEvaluation, dict[str, Matrix]], None]
 
 
 def decide_identity(
@@ -116,9 +129,11 @@ def decide_identity(
     *,
     inverses: Mapping[str, Word] | None = None,
     rules: Iterable[tuple[Word, Word]] = (),
-    extra: Callable[[PolicyEvaluation, dict[str, Matrix]], None] | None = None,
+    extra: Extra | None = None,
     problems: Iterable[PolicyEvaluation] | None = None,
     premise: str = "",
+    assumptions: tuple[Assumption, ...] = (),
+    implied: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Test matrix identities on the battery, then prove them by rewriting.
 
@@ -126,59 +141,119 @@ def decide_identity(
     ----------
     equations : sequence of (name, left, right)
     inverses : mapping of letter name to the word it inverts
-        A problem on which one does not exist does not meet the premise and is passed over.
+        That each exists is an assumption of the statement. A problem on which one does not
+        exist does not meet the premise and is passed over.
     rules : iterable of (Word, Word)
-        Further assumed equations; true of the values that ``extra`` supplies.
+        Further assumed equations; true of the values that ``extra`` supplies, which is
+        tested, and printed with the evidence.
     extra : callable, optional
         Adds values of further letters for a problem.
     problems : iterable of PolicyEvaluation, optional
         The battery unless given.
     premise : str
         What is assumed, in words.
+    assumptions, implied : optional
+        Further assumptions on the problem; why some follow from the others, by name.
 
     Returns
     -------
     Outcome
         Refuted at the first problem where the sides differ; proved where the rules
-        reduce every equation; else verified.
+        reduce every equation; else verified. Its setting holds the assumptions.
+
+    Raises
+    ------
+    InputError
+        For no equation, no problem, or a rule that is false of the values.
     """
-    inverses = inverses or {}
-    tested: list[PolicyEvaluation] = []
-
-    def violation(problem: PolicyEvaluation) -> Observed | None:
-        values = problem_values(problem)
-        try:
-            if extra is not None:
-                extra(problem, values)
-            add_inverses(values, inverses)
-        except SingularError:
-            return None
-        tested.append(problem)
-        one = problem._ops.arithmetic.identity(problem._ops.n)
-        for name, left, right in equations:
-            a = left.evaluate(values, one)
-            b = right.evaluate(values, one) if right.terms else a - a
-            if not (a - b).is_zero():
-                return {f"left side of {name}": a.public(), "right side": b.public()}
-        return None
-
-    found = Counterexample.find(problems or battery(), violation)
-    names = "; ".join(f"{left} = {right}" for _, left, right in equations)
-    if found is not None:
-        return Outcome(
-            Verdict.REFUTED,
-            f"the two sides differ on {found.problem()!r}: {told(found.observed)}",
-            counterexample=found,
-        )
-    if not tested:
+    inverses, rules = dict(inverses or {}), tuple(rules)
+    given = tuple(battery() if problems is None else problems)
+    if not given or not equations:
+        missing = "problems" if equations else "equations"
+        raise InputError(f"the list of {missing} is empty, so there is nothing to decide")
+    statement = _Statement(tuple(equations), inverses, rules, extra)
+    setting = Setting(
+        (*(statement.has_inverse(name) for name in inverses), *assumptions),
+        fails=lambda problem, _learner: statement.gap(problem),
+        implied=implied or {},
+    )
+    meet = [p for p in given if not setting.unmet(p)]
+    if not meet:
         return Outcome(Verdict.OPEN, "no problem of the battery meets the premise")
+    found = Counterexample.find(meet, statement.gap)
+    if found is not None:
+        evidence = f"the two sides differ on {found.problem()!r}: {told(found.observed)}"
+        return Outcome(Verdict.REFUTED, evidence, counterexample=found, setting=setting)
     theory = Theory([*(r for n, w in inverses.items() for r in inverse_of(n, w)[1]), *rules])
     proved = all(theory.proves(left, right) for _, left, right in equations)
-    evidence = (f"{premise}. " if premise else "") + (
-        f"{'Rewriting proves' if proved else 'Exact on'} {names}"
-        f"{'; also exact' if proved else ''} on {_sizes(tested)}"
+    names = "; ".join(f"{left} = {right}" for _, left, right in equations)
+    assumed = "; ".join(f"{left} = {right}" for left, right in rules)
+    evidence = (
+        (f"{premise}. " if premise else "")
+        + f"{'Rewriting proves' if proved else 'Exact on'} {names}"
+        + (f", from {assumed} (tested on the same problems)" if assumed and proved else "")
+        + f"{'; also exact' if proved else ''} on {_sizes(meet)}"
     )
-    return Outcome(Verdict.PROVED if proved else Verdict.VERIFIED, evidence)
+    return Outcome(Verdict.PROVED if proved else Verdict.VERIFIED, evidence, setting=setting)
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """Equations between words, and the values they are tested on."""
+
+    equations: tuple[Equation, ...]
+    inverses: Mapping[str, Word]
+    rules: tuple[tuple[Word, Word], ...]
+    extra: Extra | None
+
+    def has_inverse(self, name: str) -> Assumption:
+        """The assumption that a word has an inverse.
+
+        Where a letter of the word is itself an inverse that does not exist, that letter's own
+        assumption says so.
+        """
+        word = self.inverses[name]
+
+        def test(problem: PolicyEvaluation, _learner: Learner | None) -> bool:
+            values = problem_values(problem)
+            if self.extra is not None:
+                self.extra(problem, values)
+            for other, inverted in self.inverses.items():
+                if other != name:
+                    with suppress(SingularError, KeyError):
+                        add_inverses(values, {other: inverted})
+            if not word.letters() <= set(values):
+                return True
+            return bool(word.evaluate(values, values["L"]).det() != problem._ops.arithmetic.zero)
+
+        short = str(word).replace(" ", "")
+        return Assumption(f"{short} non-singular", f"{word} has an inverse", test)
+
+    def gap(self, problem: PolicyEvaluation) -> Observed | None:
+        """The first equation that fails on a problem; InputError for a rule that does."""
+        values = problem_values(problem)
+        if self.extra is not None:
+            self.extra(problem, values)
+        add_inverses(values, self.inverses)
+        one = problem._ops.arithmetic.identity(problem._ops.n)
+        for left, right in self.rules:
+            if _sides(left, right, values, one) is not None:
+                raise InputError(f"the rule {left} = {right} is false on {problem!r}")
+        for name, left, right in self.equations:
+            sides = _sides(left, right, values, one)
+            if sides is not None:
+                return {f"left side of {name}": sides[0].public(), "right side": sides[1].public()}
+        return None
+
+
+def _sides(
+    left: Word, right: Word, values: Mapping[str, Matrix], one: Matrix
+) -> tuple[Matrix, Matrix] | None:
+    """Both sides where they differ; a multiple of the identity takes the size of the other side."""
+    a = left.evaluate(values, one)
+    size = a.arithmetic.identity(a.shape[0])
+    b = right.evaluate(values, size) if right.terms else a - a
+    return None if (a - b).is_zero() else (a, b)
 
 
 def _sizes(problems: Sequence[PolicyEvaluation]) -> str:

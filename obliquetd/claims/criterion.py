@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from obliquetd.algebra import Matrix
+from obliquetd.claims.assumptions import FULL_ROW_RANK, POSITIVE_WEIGHTS, VALUES_EXIST
 from obliquetd.claims.battery import decide_identity, letters, off_policy_battery
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict
+from obliquetd.claims.registry import claim
+from obliquetd.claims.setting import Setting
 from obliquetd.claims.words import Word, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
+from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__: list[str] = []
 
 Phi, Xi, L, V = letters.Phi, letters.Xi, letters.L, letters.V
 Y = letter("Y", "n d")
-Li = inverse_of("Li", L)[0]
+Li = inverse_of("L^-1", L)[0]
 X_STAR = Li.T @ Xi @ Phi
 
 
 @claim(
     "criterion-of-x-star",
-    where="Section III-B, Eq. (p1)",
+    where="Section III-B, Eq. (7)",
+    origin="paper",
     title="Lambda'X* = C",
     statement=r"\Lambda^\top X^* = \Phi^\top\Xi\Phi = C,\quad \Lambda = L_\pi\Phi",
 )
@@ -27,7 +32,7 @@ def criterion_of_x_star(X_star: Word = X_STAR) -> Outcome:
     """Phi' L' L^-T Xi Phi."""
     return decide_identity(
         [("Lambda'X*", (L @ Phi).T @ X_star, Phi.T @ Xi @ Phi)],
-        inverses={"Li": L},
+        inverses={"L^-1": L},
         premise="Where L is non-singular",
     )
 
@@ -36,16 +41,24 @@ def _square_problems() -> list[PolicyEvaluation]:
     return [random_problem(n, n, seed=10 + n) for n in (2, 3)]
 
 
+def _another_Y(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
+    """N with N'Xi L Phi = 0: then Y* + N meets the criterion as well as Y*."""
+    null = (problem._ops.Lambda.scale_rows(problem._ops.xi).T).null_space()
+    return {"N' with N'Xi L Phi = 0": null.public().T} if null.shape[1] else None
+
+
 @claim(
     "proposition-1",
     where="Proposition 1",
+    origin="paper",
+    setting=Setting((FULL_ROW_RANK, VALUES_EXIST, POSITIVE_WEIGHTS), fails=_another_Y),
     title="If Y'Xi L Phi = C and Phi has full row rank, then Y = Y*",
     statement=r"Y^\top\Xi L_\pi\Phi = C,\ \mathrm{rank}(\Phi) = |\mathcal S| \implies "
     r"Y = \Xi^{-1} L_\pi^{-\top}\Xi\Phi",
 )
 def proposition_1(conclusion: Word | None = None) -> Outcome:
     """Multiply by a right inverse R of Phi: Y'Xi L = Y'Xi L Phi R = C R = Phi'Xi."""
-    Xii = inverse_of("Xii", Xi)[0]
+    Xii = inverse_of("Xi^-1", Xi)[0]
     R = letter("R", "d n")
     claimed = Xii @ X_STAR if conclusion is None else conclusion
 
@@ -56,7 +69,7 @@ def proposition_1(conclusion: Word | None = None) -> Outcome:
 
     def with_inverses(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
         solve_for_Y(problem, values)
-        for name, of in (("Li", "L"), ("Xii", "Xi")):
+        for name, of in (("L^-1", "L"), ("Xi^-1", "Xi")):
             values[name] = values[of].solve(problem._ops.arithmetic.identity(problem._ops.n))
 
     first = decide_identity(
@@ -75,7 +88,7 @@ def proposition_1(conclusion: Word | None = None) -> Outcome:
     )
     third = decide_identity(
         [("Y", Y, Xii @ Li.T @ L.T @ Xi @ Y)],
-        inverses={"Li": L, "Xii": Xi},
+        inverses={"L^-1": L, "Xi^-1": Xi},
         extra=solve_for_Y,
         problems=_square_problems(),
         premise="Transposed, with L and Xi non-singular",
@@ -95,6 +108,7 @@ def proposition_1(conclusion: Word | None = None) -> Outcome:
 @claim(
     "proposition-1-and-lemma-1",
     where="Proposition 1 with Lemma 1",
+    setting=Setting((FULL_ROW_RANK, VALUES_EXIST)),
     title="Proposition 1 can apply where Lemma 1 does (V outside span(Phi))",
     statement=r"\mathrm{rank}(\Phi) = |\mathcal S| \ \text{and}\ V_\pi \notin \mathrm{span}(\Phi)",
 )

@@ -1,168 +1,43 @@
-"""Section III-C: the rank-one lemmas, and the weights omega."""
+"""Section III-C: the weights omega."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
+from obliquetd.claims.assumptions import (
+    C_NONSINGULAR,
+    NONZERO_FEATURES,
+    POSITIVE_WEIGHTS,
+    VALUES_EXIST,
+    Assumption,
+)
 from obliquetd.claims.battery import battery
-from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, claim, refuted, told
+from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.registry import claim
+from obliquetd.claims.setting import Setting
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import UndefinedError
+from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__: list[str] = []
 
-
-def _nonzero_eigenvalues(matrix: sp.Matrix) -> int:
-    """The number of nonzero eigenvalues, with multiplicity."""
-    coefficients = matrix.charpoly().all_coeffs()
-    while coefficients and sp.expand(coefficients[-1]) == 0:
-        coefficients.pop()
-    return len(coefficients) - 1
-
-
-def _vectors(m: int, n: int) -> tuple[sp.Matrix, sp.Matrix]:
-    return sp.Matrix(sp.symbols(f"p0:{m}")), sp.Matrix(sp.symbols(f"q0:{n}"))
-
-
-@claim(
-    "lemma-rank-one-eigenvalues",
-    where="Lemma 3 (rank1)",
-    title="A rank-one G = p q' has exactly one nonzero eigenvalue, p'q, equal to its trace",
-    statement=r"\lambda(pq^\top) = \{p^\top q, 0, 0, \dots\},\ \text{only one nonzero}",
+STEPS = Assumption(
+    "Delta phi != 0",
+    "no Delta phi is zero",
+    lambda problem, _: all(any(row) for row in problem._ops.Lambda.rows()),
 )
-def rank_one_eigenvalues(nonzero: str = "exactly one") -> Outcome:
-    """The characteristic polynomial is x^(n-1) (x - p'q); p'q itself may be zero."""
-    x = sp.Symbol("x")
-    for n in (2, 3, 4):
-        p, q = _vectors(n, n)
-        actual = (p * q.T).charpoly(x).as_expr()
-        if sp.expand(actual - x ** (n - 1) * (x - (p.T * q)[0])) != 0:
-            raise AssertionError("the characteristic polynomial of a rank-one matrix is wrong")
-
-    def violation(problem: PolicyEvaluation) -> Observed | None:
-        p, q = (sp.Matrix(problem.Phi[:, j]) for j in range(2))
-        count = _nonzero_eigenvalues(p * q.T)
-        allowed = {1} if nonzero == "exactly one" else {0, 1}
-        if count in allowed:
-            return None
-        return {"p": p, "q": q, "p'q": (p.T * q)[0], "nonzero eigenvalues": count}
-
-    found = Counterexample.find(
-        [_two_columns([[1, 0], [0, 1]]), _two_columns([[1, 1], [0, 1]])], violation
-    )
-    proof = "det(xI - pq') = x^(n-1) (x - p'q) with all entries free, n = 2, 3, 4"
-    if found is None:
-        return Outcome(Verdict.VERIFIED, proof)
-    return Outcome(
-        Verdict.CORRECTED,
-        f"{proof}; but {told(found.observed)}: that matrix is nilpotent",
-        found.observed,
-        found,
-        "A rank-one pq' has at most one nonzero eigenvalue: p'q where p'q != 0, none where "
-        "p'q = 0. The list {p'q, 0, 0, ...} and the trace are right.",
-    )
-
-
-def _two_columns(rows: list[list[int]]) -> PolicyEvaluation:
-    """A carrier for two vectors: they are its two features."""
-    base = two_state()
-    return PolicyEvaluation(
-        base.mdp, target=base.target, behavior=base.behavior, features=rows, discount="9/10"
-    )
-
-
-@claim(
-    "lemma-rank-one-norms",
-    where="Lemma 4 (rank1unsquare)",
-    title="M = u v' has one nonzero singular value |u||v|; trace and Frobenius norm equal it",
-    statement=r"\|uv^\top\|_* = \|uv^\top\|_F = \sigma_{\max} = \|u\|_2\|v\|_2",
-)
-def rank_one_norms(squared: Callable[[Any, Any], Any] = lambda u, v: u * v) -> Outcome:
-    """det(x I - M'M) = x^(n-1) (x - |u|^2 |v|^2), and tr M'M = |u|^2 |v|^2.
-
-    ``squared`` gives the claimed sigma^2 from |u|^2 and |v|^2.
-    """
-    x = sp.Symbol("x")
-    shapes = [(2, 2), (2, 3), (3, 2), (4, 3)]
-    for m, n in shapes:
-        u, v = _vectors(m, n)
-        gram = (u * v.T).T * (u * v.T)
-        sigma = squared((u.T * u)[0], (v.T * v)[0])
-        same = sp.expand(gram.charpoly(x).as_expr() - x ** (n - 1) * (x - sigma)) == 0
-        if not (same and sp.expand(gram.trace() - sigma) == 0):
-            found = Counterexample.find(
-                [_two_columns([[1, 2], [1, 1]])],
-                lambda p: _norm_gap(p, squared),
-            )
-            if found is None:
-                return Outcome(Verdict.OPEN, "the identity fails in symbols, not on the example")
-            return refuted(found)
-    return Outcome(
-        Verdict.VERIFIED,
-        f"det(xI - M'M) = x^(n-1) (x - |u|^2 |v|^2) with all entries free, shapes {shapes}: one "
-        "nonzero singular value, so the sum of singular values and the root of the sum of squares "
-        "agree",
-    )
-
-
-def _norm_gap(problem: PolicyEvaluation, squared: Callable[[Any, Any], Any]) -> Observed | None:
-    u, v = (sp.Matrix(problem.Phi[:, j]) for j in range(2))
-    sigma = squared((u.T * u)[0], (v.T * v)[0])
-    actual = ((u * v.T).T * (u * v.T)).trace()
-    return None if sigma == actual else {"claimed sigma^2": sigma, "||M||_F^2": actual}
-
-
-def _symbolic_gap(what: str, gap: sp.Expr) -> Outcome:
-    """A formula that should vanish for all values does not; any problem is a witness."""
-    found = Counterexample.find([two_state()], lambda _: {"gap": gap})
-    return Outcome(Verdict.REFUTED, f"{what}: the gap is {gap}", {"gap": gap}, found)
-
-
-@claim(
-    "norm-minimizers-agree",
-    where="Eqs. (tracemin) to (tr)",
-    title="The trace-norm and the Frobenius minimisers of one sample's term coincide",
-    statement=r"\arg\min_\omega \|(\omega\Delta\phi - \phi)\phi^\top\|_* = "
-    r"\arg\min_\omega \|(\omega\Delta\phi - \phi)\phi^\top\|_F^2 = "
-    r"\arg\min_\omega \|\omega\Delta\phi - \phi\|_2^2",
-)
-def norm_minimizers_agree(second: str = "phi") -> Outcome:
-    """Both norms are |q(omega)| |phi|, q = omega Delta phi - phi, by Lemma 4.
-
-    ``second`` names the right factor of the rank-one term: with one that depends on
-    omega the minimisers part.
-    """
-    omega = sp.Symbol("omega", real=True)
-    for d in (1, 2, 3):
-        phi = sp.Matrix(sp.symbols(f"f0:{d}", real=True))
-        delta = sp.Matrix(sp.symbols(f"g0:{d}", real=True))
-        q = omega * delta - phi
-        right = phi if second == "phi" else phi + omega * delta
-        product = sp.expand((q.T * q)[0] * (right.T * right)[0])
-        frobenius = sp.expand(((q * right.T).T * (q * right.T)).trace())
-        # sigma^2 = |q|^2 |right|^2 is the one nonzero eigenvalue of M'M, hence both norms
-        if sp.expand(frobenius - product) != 0:
-            return Outcome(Verdict.OPEN, "the Frobenius norm is not the product of norms")
-        ratio = sp.diff(product, omega) * (q.T * q)[0] - product * sp.diff((q.T * q)[0], omega)
-        if sp.expand(ratio) != 0:
-            return _symbolic_gap(f"for d = {d} the stationary points differ", sp.factor(ratio))
-    return Outcome(
-        Verdict.VERIFIED,
-        "for d = 1, 2, 3 with free entries: ||q phi'||_F^2 = |q|^2 |phi|^2 is the square of the one "
-        "nonzero singular value, and its logarithmic derivative in omega is that of |q|^2",
-    )
 
 
 @claim(
     "omega-closed-form",
-    where="Eq. (omega-i)",
+    where="Section III-C, Eq. (9)",
+    origin="paper",
+    setting=Setting((STEPS,), fails=lambda p, _: _formula_gap(p)),
     title="omega = max(Delta phi . phi / |Delta phi|^2, 0) minimises |omega Delta phi - phi|, omega >= 0",
     statement=r"\omega_i = \max\Big(\frac{\Delta\phi_i^\top\phi_i}{\|\Delta\phi_i\|^2}, 0\Big) = "
     r"\arg\min_{\omega \ge 0} \|\omega\Delta\phi_i - \phi_i\|",
@@ -204,6 +79,14 @@ def omega_closed_form(
     )
 
 
+def _formula_gap(problem: PolicyEvaluation) -> Observed | None:
+    """A state where the closed form says nothing."""
+    for state, row in zip(problem.states, problem.Lambda.tolist(), strict=True):
+        if not any(row):
+            return {"state": str(state), "Delta phi . phi / |Delta phi|^2": "0/0"}
+    return None
+
+
 def _better_omega(problem: PolicyEvaluation, formula: Callable[[Any, Any], Any]) -> Observed | None:
     """A state of the problem where b/a beats the formula."""
     for phi, delta in zip(problem.Phi.tolist(), problem.Lambda.tolist(), strict=True):
@@ -220,7 +103,9 @@ def _better_omega(problem: PolicyEvaluation, formula: Callable[[Any, Any], Any])
 
 @claim(
     "omega-always-defined",
-    where="Eq. (omega-i)",
+    where="Section III-C, Eq. (9) ('for all i')",
+    origin="paper",
+    setting=Setting((C_NONSINGULAR, VALUES_EXIST, NONZERO_FEATURES)),
     title="The closed form gives a weight for every transition",
     statement=r"\|\Delta\phi_i\| \neq 0",
 )
@@ -250,7 +135,8 @@ def omega_always_defined(discount: str = "1/2") -> Outcome:
 
 @claim(
     "omega-positive",
-    where="Section III-C ('it is desirable that Omega_S(s, s) be positive')",
+    where="Section III-C, after Eq. (8) (the paper calls positive weights desirable)",
+    setting=Setting((C_NONSINGULAR, VALUES_EXIST, POSITIVE_WEIGHTS)),
     title="The weights are positive",
     statement=r"\forall s:\ \Omega_S(s,s) > 0",
 )
@@ -276,7 +162,8 @@ def omega_positive(discount: str = "9/10") -> Outcome:
 
 @claim(
     "relaxation-is-batch-minimizer",
-    where="Section III-C, Eqs. (batch) and (sto2)",
+    where="Section III-C, after Eq. (8) (the paper calls the objective relaxed)",
+    setting=Setting((C_NONSINGULAR, VALUES_EXIST)),
     title="The relaxed (sample-separable) weights minimise the batch objective",
     statement=r"\Omega_S^{\mathrm{relaxed}} \in \arg\min_\Omega "
     r"\|\Lambda^\top\Xi\Omega\Phi - C\|_F",
@@ -311,44 +198,92 @@ def relaxation_is_batch_minimizer(candidate: str = "relaxed") -> Outcome:
 
 
 @claim(
-    "triangle-bound",
-    where="Section III-C ('using the triangle inequality')",
-    title="The sample-separable objective bounds the batch objective from above",
-    statement=r"\|\textstyle\sum_i(\omega_i\Delta\phi_i - \phi_i)\phi_i^\top\|_F \le "
-    r"\sum_i\|(\omega_i\Delta\phi_i - \phi_i)\phi_i^\top\|_F",
+    "omega-by-zeroing-gradient",
+    where="Section III-C, after Eq. (14) ('By zeroing the gradient ... we will have Eq. (9)')",
+    origin="paper",
+    title="The zero of the gradient of |omega Delta phi - phi|^2 is Eq. (9)",
+    statement=r"\nabla_\omega\|\omega\Delta\phi - \phi\|^2 = 0 \iff "
+    r"\omega = \max(\Delta\phi^\top\phi/\|\Delta\phi\|^2, 0)",
+    setting=Setting((STEPS, NONZERO_FEATURES)),
 )
-def triangle_bound(direction: int = 1) -> Outcome:
-    """Squared: the sum of inner products is at most (sum of norms)^2, pair by pair (Cauchy-Schwarz).
-
-    Lagrange's identity |x|^2 |y|^2 - (x . y)^2 = sum of squares proves each pair; it is
-    checked with free entries, and the whole bound on rational samples.
-    """
-    for d in (1, 2, 3):
-        x, y = (sp.Matrix(sp.symbols(f"{name}0:{d}")) for name in "xy")
-        gap = x.dot(x) * y.dot(y) - x.dot(y) ** 2
-        squares = sum(
-            (x[i] * y[j] - x[j] * y[i]) ** 2 for i, j in itertools.combinations(range(d), 2)
-        )
-        if sp.expand(gap - squares) != 0:
-            raise AssertionError("Lagrange's identity fails")
+def omega_by_zeroing_gradient(bound: str = "max") -> Outcome:
+    """The zero is b/a, without a bound; the maximum with 0 comes from the constraint."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        terms = [
-            float(w) * np.outer(np.array(row, float), np.array(phi, float))
-            for w, row, phi in zip(problem.xi, problem.Lambda.tolist(), problem.Phi.tolist(), strict=True)
-        ]  # fmt: skip
-        whole, parts = np.linalg.norm(sum(terms)), sum(np.linalg.norm(t) for t in terms)
-        return (
-            {"norm of the sum": float(whole), "sum of the norms": float(parts)}
-            if (direction * (whole - parts) > 1e-12)
-            else None
-        )
+        for state, phi, delta in zip(
+            problem.states, problem.Phi.tolist(), problem.Lambda.tolist(), strict=True
+        ):
+            a = sum(x * x for x in delta)
+            b = sum(x * y for x, y in zip(delta, phi, strict=True))
+            claimed = sp.Max(b / a, 0) if bound == "max" else b / a
+            gradient = 2 * (a * claimed - b)
+            if gradient != 0:
+                return {
+                    "state": str(state),
+                    "omega": claimed,
+                    "gradient there": gradient,
+                    "its zero": b / a,
+                }
+        return None
 
-    found = Counterexample.find([p for p in battery() if not p.symbols], violation)
+    found = Counterexample.find([two_state()], violation)
+    if found is None:
+        return Outcome(Verdict.VERIFIED, "the gradient vanishes in each state of the example")
+    return Outcome(
+        Verdict.CORRECTED,
+        f"in the two-state example: {told(found.observed)}",
+        found.observed,
+        found,
+        "The gradient vanishes at Delta phi . phi / |Delta phi|^2 alone, the weight of phi's projection onto Delta phi. Eq. (9) is the minimiser under "
+        "omega >= 0 (omega-closed-form): where that quotient is negative it is 0, and the gradient is not.",
+    )
+
+
+def _nearer(problem: PolicyEvaluation, _learner: Learner | None, shift: int = 0) -> Observed | None:
+    """Whether another diagonal is as near to X* as the closed form."""
+    ops = problem._ops
+    omega = problem.Omega_star
+    x_star = ops.X_star.public()
+    for i, (w, phi) in enumerate(zip(problem.xi, problem.Phi.tolist(), strict=True)):
+        size = sum(x * x for x in phi) * w * w
+        if size == 0:
+            return {"state": str(problem.states[i]), "attained by": "every omega"}
+        slope = sum(
+            (w * (omega[i, i] + shift) * x - y) * w * x
+            for x, y in zip(phi, x_star.row(i), strict=True)
+        )
+        if slope != 0:
+            return {"state": str(problem.states[i]), "gradient at the formula": slope}
+    return None
+
+
+@claim(
+    "omega-star-closed-form",
+    where="Section III-C, before Eq. (8) (the paper gives Omega* as a minimiser)",
+    title="Omega* is phi . x* / (xi |phi|^2), state by state, and nothing else",
+    statement=r"\omega^*(s) = \frac{\phi(s)^\top x^*(s)}{\xi(s)\|\phi(s)\|^2} = "
+    r"\arg\min \|\Xi\Omega\Phi - X^*\|_F",
+    setting=Setting((POSITIVE_WEIGHTS, NONZERO_FEATURES, VALUES_EXIST), fails=_nearer),
+)
+def omega_star_closed_form(shift: int = 0) -> Outcome:
+    """Row s is a parabola in omega(s): |xi omega phi - x*|^2, of slope 2 xi (xi omega |phi|^2 - phi . x*).
+
+    The squared Frobenius norm is the sum over rows, and row s has omega(s) alone, so each is
+    minimised by itself, for every size; the vertex is unique where xi |phi| > 0. ``shift`` is added
+    to the formula.
+    """
+    w, o, a, b, k = sp.symbols("xi omega a b c")  # a = |phi|^2, b = phi . x*, c = |x*|^2
+    objective = w**2 * o**2 * a - 2 * w * o * b + k
+    vertex = b / (w * a) + shift
+    square = sp.simplify(objective - objective.subs(o, vertex) - w**2 * a * (o - vertex) ** 2)
+    problems = [p for p in battery() if not p.symbols and NONZERO_FEATURES.holds(p)]
+    found = Counterexample.find(problems, lambda p: _nearer(p, None, shift))
     if found is not None:
         return refuted(found)
+    if square != 0:
+        raise AssertionError("the row is not the parabola it is said to be")
     return Outcome(
-        Verdict.VERIFIED,
-        "Lagrange's identity with free entries for d = 1, 2, 3; the bound itself on "
-        f"{len(battery()) - 1} problems",
+        Verdict.PROVED,
+        "row by row the objective exceeds its value at the formula by xi^2 |phi|^2 (omega - omega*)^2. "
+        f"Also exact on {len(problems)} problems",
     )

@@ -1,8 +1,9 @@
 """Proofs of matrix identities for every size, by rewriting noncommutative words.
 
 A :class:`Word` is a linear combination of products of letters. A letter stands for a
-matrix of unknown size; its shape is a pair of dimension names, and products that do
-not fit are refused. A :class:`Theory` holds rules ``product -> word``, each an equation
+matrix of unknown size; its shape is a pair of dimension names. Products that do not
+fit, sums of different shapes, and inverses of words that are not square are refused:
+they stand for nothing. A :class:`Theory` holds rules ``product -> word``, each an equation
 that is assumed (an inverse, a hypothesis); their transposes are added. Rewriting
 replaces equals by equals, so two words with one normal form are equal for all
 matrices that satisfy the assumptions. A failed reduction proves nothing.
@@ -20,6 +21,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number
+from obliquetd.errors import InputError
 
 __all__ = ["ZERO", "Theory", "Word", "identity", "inverse_of", "letter"]
 
@@ -60,9 +62,25 @@ class Word:
 
     terms: tuple[tuple[Product, sp.Expr], ...]
 
+    @property
+    def shape(self) -> tuple[str, str] | None:
+        """The names of its two dimensions; None for a multiple of the identity, and for zero."""
+        return next(((p[0].rows, p[-1].columns) for p, _ in self.terms if p), None)
+
+    def letters(self) -> set[str]:
+        """The names of its letters."""
+        return {x.name for product, _ in self.terms for x in product}
+
     @staticmethod
     def of(terms: Mapping[Product, Any]) -> Word:
-        """Collect, and drop zero coefficients."""
+        """Collect, and drop zero coefficients.
+
+        Raises
+        ------
+        InputError
+            For terms of different shapes; the identity is square.
+        """
+        _check_sum(terms)
         kept = {p: sp.expand(c) for p, c in terms.items()}
         return Word(tuple(sorted(((p, c) for p, c in kept.items() if c != 0), key=_order)))
 
@@ -70,6 +88,10 @@ class Word:
     def T(self) -> Word:
         """The transpose: products reversed, letters transposed."""
         return Word.of({tuple(x.T for x in reversed(p)): c for p, c in self.terms})
+
+    def subs(self, numbers: Mapping[Any, Any]) -> Word:
+        """The same with numbers put in for symbols of the coefficients."""
+        return Word.of({p: sp.sympify(c).subs(numbers) for p, c in self.terms})
 
     def __matmul__(self, other: Word) -> Word:
         out: dict[Product, Any] = {}
@@ -112,7 +134,7 @@ class Word:
                 term = term.scaled(term.arithmetic.scalar(parse_number(c)))
             total = term if total is None else total + term
         if total is None:
-            raise ValueError("the zero word has no shape")
+            raise InputError("the zero word has no shape, so it stands for no matrix")
         return total
 
 
@@ -122,7 +144,20 @@ def _order(term: tuple[Product, Any]) -> str:
 
 def _check_fit(p: Product, q: Product) -> None:
     if p and q and p[-1].columns != q[0].rows:
-        raise ValueError(f"{p[-1]} has columns {p[-1].columns}, {q[0]} has rows {q[0].rows}")
+        raise InputError(f"{p[-1]} has columns {p[-1].columns}, {q[0]} has rows {q[0].rows}")
+
+
+def _check_sum(terms: Mapping[Product, Any]) -> None:
+    """All products of one shape; with the identity among them, a square one."""
+    shapes = {(p[0].rows, p[-1].columns) for p in terms if p}
+    if len(shapes) > 1:
+        told = ", ".join(sorted(f"{rows} by {columns}" for rows, columns in shapes))
+        raise InputError(f"a sum has terms of different shapes: {told}")
+    for rows, columns in shapes:
+        if () in terms and rows != columns:
+            raise InputError(
+                f"a sum has a term {rows} by {columns} beside the identity, which is square"
+            )
 
 
 ZERO = Word(())
@@ -141,9 +176,24 @@ def identity() -> Word:
 
 
 def inverse_of(name: str, word: Word) -> tuple[Word, list[tuple[Word, Word]]]:
-    """A letter for the inverse of a product, and the two rules that say so."""
+    """A letter for the inverse of a product, and the two rules that say so.
+
+    Raises
+    ------
+    InputError
+        For a word that is not one product with coefficient 1, or not square.
+    """
+    if len(word.terms) != 1 or not word.terms[0][0] or word.terms[0][1] != 1:
+        raise InputError(
+            f"the inverse {name} is of {word}; expected one product of letters, with coefficient 1"
+        )
     ((product, _),) = word.terms
-    inverse = letter(name, f"{product[-1].columns} {product[0].rows}")
+    rows, columns = product[0].rows, product[-1].columns
+    if rows != columns:
+        raise InputError(
+            f"the inverse {name} is of {word}, which is {rows} by {columns}, not square"
+        )
+    inverse = letter(name, f"{columns} {rows}", symmetric=word == word.T)
     return inverse, [(inverse @ word, identity()), (word @ inverse, identity())]
 
 
@@ -154,6 +204,11 @@ class Theory:
     ----------
     rules : iterable of (Word, Word)
         The left side is one product with coefficient 1. Earlier rules go first.
+
+    Raises
+    ------
+    InputError
+        For another left side, or for two sides of different shapes.
     """
 
     MOST_STEPS = 500
@@ -161,10 +216,11 @@ class Theory:
     def __init__(self, rules: Iterable[tuple[Word, Word]]) -> None:
         self.rules: list[tuple[Product, Word]] = []
         for left, right in rules:
+            if len(left.terms) != 1 or left.terms[0][1] != 1 or not left.terms[0][0]:
+                raise InputError(f"the left side of a rule is one product; got {left}")
+            _ = left - right  # refuses sides of different shapes
             for side, other in ((left, right), (left.T, right.T)):
-                ((product, coefficient),) = side.terms
-                if coefficient != 1 or not product:
-                    raise ValueError(f"the left side of a rule is one product; got {side}")
+                ((product, _one),) = side.terms
                 if all(product != known for known, _ in self.rules):
                     self.rules.append((product, other))
 
@@ -175,7 +231,7 @@ class Theory:
             if step is None:
                 return word
             word = step
-        raise ValueError("the rules do not terminate")
+        raise InputError(f"the rules do not terminate on {word}")
 
     def _rewrite_once(self, word: Word) -> Word | None:
         for product, c in word.terms:
@@ -188,5 +244,5 @@ class Theory:
         return None
 
     def proves(self, left: Word, right: Word) -> bool:
-        """Whether both sides have one normal form."""
+        """Whether both sides have one normal form; sides of different shapes are refused."""
         return not self.normal_form(left - right).terms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape as escape_markup
@@ -13,6 +13,9 @@ from rich.table import Table
 
 from obliquetd.algebra import number_text
 from obliquetd.display import visible
+
+if TYPE_CHECKING:
+    from obliquetd.claims import ClaimResult
 
 __all__ = [
     "MOST_STATES",
@@ -69,26 +72,34 @@ MOST_STATES = 24
 VERDICTS = {"holds": "green", "does not hold": "red", "cannot be decided": "cyan"}
 
 
-def show_claims(results: list[Any], evidence: bool, seconds: float) -> None:
-    """A table of claims with their verdicts, and a count of them."""
+def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> None:
+    """A table of claims with their verdicts and assumptions, and a count of them, the paper's and ours apart."""
+    from obliquetd.claims import tally
+
     table = Table(show_lines=evidence, expand=evidence)
     table.add_column("verdict", no_wrap=True)
     table.add_column("claim", ratio=2)
     table.add_column("evidence", ratio=3) if evidence else table.add_column("where")
     for r in results:
         color = COLORS[r.verdict]
-        title = f"[bold]{escape(r.id)}[/]\n{escape(r.claim.title)}\n[dim]{escape(r.claim.where)}[/]"
+        where = escape(f"{r.claim.where}{'' if r.origin == 'paper' else ' (ours)'}")
+        title = f"[bold]{escape(r.id)}[/]\n{escape(r.claim.title)}\n[dim]{where}[/]"
         told = escape(r.evidence)
+        if r.assumptions:
+            told += f"\n[cyan]Assumes:[/] {escape(r.assumed())}"
         if r.outcome.correction:
             told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
         if evidence:
             table.add_row(f"[{color}]{r.verdict}[/]", title, told)
         else:
-            table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), escape(r.claim.where))
+            table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), where)
     out.print(table)
-    count = Counter(r.verdict for r in results)
-    summary = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in COLORS.items() if count[v])
-    out.print(f"{len(results)} claims: {summary}, in {seconds:.1f} s")
+    for origin, count in tally(results).items():
+        if count:
+            whose = "of the paper" if origin == "paper" else "of ours"
+            told = ", ".join(f"{n} [{COLORS[v]}]{v}[/]" for v, n in count.items())
+            out.print(f"{sum(count.values())} claims {whose}: {told}")
+    out.print(f"{len(results)} claims in {seconds:.1f} s")
 
 
 def show_analysis(found: Any, most: int) -> None:

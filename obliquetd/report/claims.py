@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +11,7 @@ from obliquetd.claims import ClaimResult
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import data_link
 
-__all__ = ["ClaimSection", "claim_sections", "counts"]
-
-ORDER = ("proved", "verified", "corrected", "refuted", "open")
+__all__ = ["ClaimSection", "claim_sections"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,8 @@ class ClaimSection:
     correction: str
     counterexample: str
     observed: dict[str, str]
+    origin: str
+    assumptions: list[dict[str, str]]
 
 
 def claim_sections(results: list[ClaimResult]) -> list[ClaimSection]:
@@ -44,12 +43,8 @@ def claim_sections(results: list[ClaimResult]) -> list[ClaimSection]:
                 r.evidence, r.outcome.correction or "",
                 data_link(example["model"]) if example else "",
                 {k: str(v) for k, v in example["observed"].items()} if example else {},
+                r.origin,
+                [{k: str(a[k]) for k in ("name", "statement", "needed", "evidence")} for a in data["assumptions"]],
             )
         )  # fmt: skip
     return out
-
-
-def counts(results: list[ClaimResult]) -> dict[str, int]:
-    """How many claims have each verdict."""
-    found = Counter(r.verdict for r in results)
-    return {verdict: found[verdict] for verdict in ORDER if found[verdict]}

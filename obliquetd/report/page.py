@@ -7,13 +7,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from obliquetd.claims import ClaimResult
+from obliquetd.claims import ClaimResult, tally
 from obliquetd.display import MADE_BY, visible
 from obliquetd.errors import InputError
 from obliquetd.experiments.results import version_of
 from obliquetd.experiments.store import write_atomically
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.report.claims import claim_sections, counts
+from obliquetd.report.claims import claim_sections
 from obliquetd.report.model import report_on
 
 __all__ = ["claims_page", "model_page", "write_page"]
@@ -50,7 +50,7 @@ def model_page(problem: PolicyEvaluation, title: str = "model") -> str:
 
 def claims_page(results: list[ClaimResult]) -> str:
     """The verdicts on the paper's claims as HTML text."""
-    return _render("claims.html.j2", claims=claim_sections(results), counts=counts(results))
+    return _render("claims.html.j2", claims=claim_sections(results), counts=tally(results))
 
 
 def write_page(text: str, path: str | Path) -> Path:

@@ -9,42 +9,47 @@ import obliquetd as otd
 from obliquetd.claims import REGISTRY, Claim, Outcome, Registry, Verdict, claim, verify
 from obliquetd.claims.battery import letters
 from obliquetd.claims.claim import Counterexample
-from obliquetd.claims.two_state import PRINTED, rounds_to
+from obliquetd.claims.table_one import rounds_to
+from obliquetd.claims.two_state import PRINTED
 from obliquetd.domains import two_state
 from obliquetd.errors import InputError
-from obliquetd.learners import GTD2, TDC
+from obliquetd.learners import ETD, GTD2, SETD, TD, TDC
 
 Phi, X, Xi, L, P, r = letters.Phi, letters.X, letters.Xi, letters.L, letters.P, letters.r
 
 VERDICTS = {
     "proved": """
         projection-idempotent projection-range-and-null-space projection-orthogonal
-        least-squares-projection-is-oblique lemma-1-identity lemma-1 y-td y-rg lemma-2-sufficient
-        rmspbe-two-forms criterion-of-x-star proposition-1 omega-closed-form importance-weighting
-        delta-recursion rho-minus-one trace-form power-series td-identity
-        setd-one-feature-never-unstable td-on-policy-stable etd-off-policy-stable""",
+        least-squares-projection-is-oblique rmspbe-two-forms lemma-1-best lemma-1-identity lemma-1
+        lemma-1-the-solution bellman-equation y-td y-rg lemma-2-sufficient lemma-2-equivalences
+        criterion-of-x-star proposition-1 lemma-rank-one-norms norm-minimizers-agree triangle-bound
+        omega-closed-form omega-star-closed-form c-hat-unbiased importance-weighting rho-minus-one
+        index-shift second-rho-minus-one delta-recursion trace-form trace-unrolled power-series
+        f-is-limit-of-trace emphasis-steady-state td-identity sequential-sampling
+        setd-consistent-deterministic etd-lambda-forward-view dissipation-identity
+        dissipation-identity-per-transition td-on-policy-stable td-lambda-on-policy-stable
+        etd-off-policy-stable etd-lambda-off-policy-stable etd-beta-window gtd2-off-policy-stable
+        tdc-stable-for-large-mu setd-trace-nonnegative setd-one-feature-never-unstable
+        setd-two-states-never-unstable setd-smallest-counterexample cost-linear""",
     "verified": """
-        bellman-equation lemma-rank-one-norms norm-minimizers-agree triangle-bound trace-unrolled
-        f-is-limit-of-trace emphasis-steady-state sequential-sampling td-diverges-two-state
-        two-state-P-pi two-state-L-pi two-state-X-star two-state-f two-state-Omega-S two-state-X-S
-        two-state-X-TD table-1-setd table-1-td setd-better-by-criterion
-        setd-consistent-deterministic etd-lambda-forward-view gtd2-off-policy-stable""",
+        td-diverges-two-state two-state-P-pi two-state-L-pi two-state-X-star two-state-f
+        two-state-Omega-S two-state-X-S two-state-X-TD table-1-setd table-1-td
+        setd-better-by-criterion td-upper-bound""",
     "corrected": """
-        rows-are-basis lemma-1-existence lemma-rank-one-eigenvalues omega-always-defined
-        lambda-td-equation lambda-return-expectation f-is-diagonal-of-x two-state-Omega-E
-        two-state-X-E table-1-etd setd-expected-update tdc-off-policy-stable""",
+        rows-are-basis rows-of-xi-phi-are-basis lemma-1-let lemma-1-existence best-unique-and-stable
+        lemma-rank-one-eigenvalues omega-always-defined omega-by-zeroing-gradient
+        sample-estimate-of-lambda policy-names-swapped lambda-td-equation lambda-return-expectation
+        f-is-diagonal-of-x f-is-diagonal-of-omega two-state-Omega-E two-state-X-E omega-names-swapped
+        table-1-etd setd-better-by-distance setd-expected-update tdc-off-policy-stable""",
     "refuted": """
-        lemma-2-necessary proposition-1-and-lemma-1 omega-positive relaxation-is-batch-minimizer
-        rho-minus-one-with-omega setd-better-by-distance setd-better-by-angle
-        setd-consistent-stochastic setd-lambda-forward-view etd-trace-second-moment
-        setd-off-policy-stable setd-on-policy-stable""",
+        closeness-means-stability lemma-2-necessary proposition-1-and-lemma-1 omega-positive
+        relaxation-is-batch-minimizer rho-minus-one-with-omega etd-many-episodes setd-better-by-angle
+        td-upper-bound-general setd-consistent-stochastic setd-lambda-forward-view
+        etd-trace-second-moment setd-off-policy-stable setd-on-policy-stable
+        setd-lambda-one-feature-never-unstable""",
+    "open": "etd-sensitive-to-step-sizes setd-large-initial-variance",
 }
 EXPECTED = {name: verdict for verdict, names in VERDICTS.items() for name in names.split()}
-
-
-@pytest.fixture(scope="module")
-def results():
-    return {result.id: result for result in verify()}
 
 
 def test_every_claim_has_an_expected_verdict_and_no_other():
@@ -74,7 +79,14 @@ OTHERWISE = {
     "least-squares-projection-is-oblique": ({"X_of_Pi": Phi}, "refuted"),
     "lemma-1-identity": ({"along": X}, "refuted"),
     "lemma-1": ({"X_star": Xi @ Phi}, "refuted"),
-    "lemma-1-existence": ({"weights": ("1/2", "1/2")}, "verified"),
+    "rows-of-xi-phi-are-basis": ({"axis": "columns"}, "verified"),
+    "lemma-1-best": ({"best": X @ X.T @ letters.V}, "refuted"),
+    "lemma-1-the-solution": ({"solution": letters.V}, "refuted"),
+    "lemma-1-let": ({"conclusion": "one span"}, "verified"),
+    "lemma-1-existence": ({"policy": "on-policy"}, "verified"),
+    "best-unique-and-stable": ({"weights": "positive"}, "verified"),
+    "closeness-means-stability": ({"discount": "1/2"}, "verified"),
+    "lemma-2-equivalences": ({"back": Phi @ X.T}, "refuted"),
     "y-td": ({"Y": L @ Phi}, "refuted"),
     "y-rg": ({"Y": Phi}, "refuted"),
     "lemma-2-sufficient": ({"solution": Phi @ X.T @ r}, "refuted"),
@@ -84,7 +96,7 @@ OTHERWISE = {
     "criterion-of-x-star": ({"X_star": Xi @ Phi}, "refuted"),
     "proposition-1": ({"conclusion": Phi}, "refuted"),
     "proposition-1-and-lemma-1": ({"rank": "any"}, "verified"),
-    "lemma-rank-one-eigenvalues": ({"nonzero": "at most one"}, "verified"),
+    "lemma-rank-one-eigenvalues": ({"nonzero": "at most one"}, "proved"),
     "lemma-rank-one-norms": ({"squared": lambda u, v: u + v}, "refuted"),
     "norm-minimizers-agree": ({"second": "other"}, "refuted"),
     "omega-closed-form": ({"formula": lambda a, b: 2 * b / a}, "refuted"),
@@ -92,6 +104,16 @@ OTHERWISE = {
     "omega-positive": ({"discount": "1/4"}, "verified"),
     "relaxation-is-batch-minimizer": ({"candidate": "batch"}, "verified"),
     "triangle-bound": ({"direction": -1}, "refuted"),
+    "omega-by-zeroing-gradient": ({"bound": "none"}, "verified"),
+    "omega-star-closed-form": ({"shift": 1}, "refuted"),
+    "c-hat-unbiased": ({"power": 2}, "refuted"),
+    "sample-estimate-of-lambda": ({"ratio": "rho"}, "verified"),
+    "policy-names-swapped": ({"behavior": "pi_b"}, "verified"),
+    "index-shift": ({"stationary": False}, "refuted"),
+    "second-rho-minus-one": ({"shift": 2}, "refuted"),
+    "cost-linear": ({"degree": 0}, "refuted"),
+    "etd-sensitive-to-step-sizes": ({"domain": "two-state"}, "verified"),
+    "setd-large-initial-variance": ({"domain": "two-state"}, "verified"),
     "importance-weighting": ({"ratio": lambda x: x.rho * 0 + 1}, "refuted"),
     "lambda-td-equation": ({"trace": "0"}, "verified"),
     "lambda-return-expectation": ({"actions_of": "b"}, "verified"),
@@ -105,22 +127,27 @@ OTHERWISE = {
     "emphasis-steady-state": ({"candidate": "f"}, "refuted"),
     "f-is-diagonal-of-x": ({"matrix": "Xi Omega_E"}, "verified"),
     "td-identity": ({"next_features": Phi}, "refuted"),
-    "sequential-sampling": ({"trace": "none"}, "refuted"),
+    "f-is-diagonal-of-omega": ({"matrix": "Xi Omega_E"}, "verified"),
+    "sequential-sampling": ({"learner": ETD()}, "refuted"),
+    "etd-many-episodes": ({"order": "lost"}, "verified"),
     "td-diverges-two-state": ({"discount": "4/5"}, "refuted"),
     "two-state-P-pi": (swapped("P_pi"), "corrected"),
     "two-state-L-pi": (swapped("L_pi"), "corrected"),
     "two-state-X-star": (swapped("X_star"), "corrected"),
-    "two-state-f": (swapped("f"), "corrected"),
+    "two-state-f": ({"series": ("0.5", "0.9", "0.8")}, "corrected"),
+    "omega-names-swapped": ({"method_of_E": "etd"}, "verified"),
     "two-state-Omega-E": ({"printed": [["1", "0"], ["0", "19"]]}, "verified"),
     "two-state-X-E": ({"printed": [["0.5"], ["19"]]}, "verified"),
     "two-state-Omega-S": (swapped("Omega_S"), "corrected"),
     "two-state-X-S": (swapped("X_S"), "corrected"),
     "two-state-X-TD": (swapped("X_TD"), "corrected"),
     "table-1-setd": ({"printed": ("0.25", "4.5278")}, "corrected"),
-    "table-1-etd": ({"printed": ("0.81", "4.5")}, "verified"),
+    "table-1-etd": ({"definition": "example"}, "verified"),
     "table-1-td": ({"printed": ("7.30", "13.5")}, "corrected"),
     "setd-better-by-criterion": ({"pair": ("etd", "setd")}, "refuted"),
-    "setd-better-by-distance": ({"pair": ("etd", "setd")}, "verified"),
+    "setd-better-by-distance": ({"definitions": ("example", "X_E")}, "verified"),
+    "td-upper-bound": ({"discount": "1/10"}, "refuted"),
+    "td-upper-bound-general": ({"problems": "two-state"}, "verified"),
     "setd-consistent-deterministic": ({"transitions": "stochastic"}, "refuted"),
     "setd-consistent-stochastic": ({"transitions": "deterministic"}, "verified"),
     "setd-expected-update": ({"transitions": "deterministic"}, "verified"),
@@ -131,8 +158,18 @@ OTHERWISE = {
     "setd-on-policy-stable": ({"model": "random"}, "verified"),
     "setd-one-feature-never-unstable": ({"features": 2}, "refuted"),
     "td-on-policy-stable": ({"policy": "off-policy"}, "refuted"),
-    "etd-off-policy-stable": ({"weights": "xi"}, "refuted"),
-    "gtd2-off-policy-stable": ({"make": TDC}, "corrected"),
+    "td-lambda-on-policy-stable": ({"policy": "off-policy"}, "refuted"),
+    "etd-off-policy-stable": ({"learner": TD()}, "refuted"),
+    "etd-lambda-off-policy-stable": ({"make": TD}, "refuted"),
+    "etd-beta-window": ({"beta": lambda gamma: gamma**2 / 4}, "refuted"),
+    "dissipation-identity": ({"half": 1}, "refuted"),
+    "dissipation-identity-per-transition": ({"columns": 2}, "refuted"),
+    "gtd2-off-policy-stable": ({"make": TDC}, "refuted"),
+    "tdc-stable-for-large-mu": ({"scale": sp.Rational(1, 10)}, "refuted"),
+    "setd-trace-nonnegative": ({"learner": SETD(lam="1/2")}, "refuted"),
+    "setd-lambda-one-feature-never-unstable": ({"lam": 0}, "verified"),
+    "setd-two-states-never-unstable": ({"states": 3}, "refuted"),
+    "setd-smallest-counterexample": ({"states": 4}, "refuted"),
     "tdc-off-policy-stable": ({"make": GTD2}, "verified"),
     "setd-better-by-angle": ({"pair": ("etd", "setd")}, "verified"),
 }
@@ -185,7 +222,16 @@ def test_printed_numbers_are_compared_at_their_own_precision():
 def test_records_are_strict_json(results):
     text = json.dumps([r.to_dict() for r in results.values()], allow_nan=False)
     for record in json.loads(text):
-        assert set(record) >= {"id", "where", "statement", "verdict", "evidence", "counterexample"}
+        assert set(record) >= {
+            "id",
+            "origin",
+            "assumptions",
+            "where",
+            "statement",
+            "verdict",
+            "evidence",
+            "counterexample",
+        }
 
 
 def test_users_keep_claims_of_their_own():

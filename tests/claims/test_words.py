@@ -1,7 +1,9 @@
 import pytest
 
 from obliquetd.algebra import EXACT
+from obliquetd.claims.battery import decide_identity, letters
 from obliquetd.claims.words import ZERO, Theory, identity, inverse_of, letter
+from obliquetd.errors import InputError
 
 A, B = letter("A", "n n"), letter("B", "n n")
 X = letter("X", "n d")
@@ -61,3 +63,82 @@ def test_words_evaluate_to_what_they_say():
     assert word.evaluate(values, one).public().tolist() == [[3, 6], [8, 13]]
     with pytest.raises(ValueError, match="no shape"):
         ZERO.evaluate(values, one)
+
+
+@pytest.mark.parametrize("word", [X, X.T, X @ X.T @ X], ids=str)
+def test_the_inverse_of_what_is_not_square_is_refused(word):
+    with pytest.raises(InputError, match=r"not square"):
+        inverse_of("Y", word)
+
+
+@pytest.mark.parametrize("word", [A + B, 2 * A, identity(), ZERO], ids=str)
+def test_the_inverse_is_that_of_one_product(word):
+    with pytest.raises(InputError, match="one product"):
+        inverse_of("Y", word)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [(A, X), (X, X.T), (X, identity()), (A @ X, X.T @ X), (X.T @ A, X)],
+    ids=str,
+)
+def test_sums_of_different_shapes_are_refused(left, right):
+    with pytest.raises(InputError, match=r"shapes|square"):
+        _ = left + right
+    with pytest.raises(InputError, match=r"shapes|square"):
+        _ = left - right
+    with pytest.raises(InputError, match=r"shapes|square"):
+        Theory([]).proves(left, right)
+    with pytest.raises(InputError, match=r"shapes|square"):
+        Theory([(left, right)])
+
+
+def test_zero_has_every_shape():
+    assert X + ZERO == X
+    assert A - A == ZERO
+    assert ZERO.shape is None
+    assert (A @ X).shape == ("n", "d")
+
+
+def test_a_proof_tells_a_word_from_its_negative():
+    assert not Theory([]).proves(A, -1 * A)
+    assert not Theory([]).proves(A @ X, -1 * (A @ X))
+
+
+def test_a_rule_that_is_false_of_the_values_is_an_error():
+    with pytest.raises(InputError, match=r"the rule Phi = X is false on"):
+        decide_identity([("Phi", letters.Phi, letters.X)], rules=[(letters.Phi, letters.X)])
+
+
+def test_a_rule_is_printed_with_the_evidence():
+    R = letter("R", "n d")
+    outcome = decide_identity(
+        [("R", R, letters.Phi)],
+        rules=[(R, letters.Phi)],
+        extra=lambda problem, values: values.__setitem__("R", values["Phi"]),
+    )
+    assert outcome.verdict == "proved"
+    assert "from R = Phi (tested on the same problems)" in outcome.evidence
+
+
+@pytest.mark.parametrize("empty", [{"problems": []}, {"problems": ()}, {"problems": iter(())}])
+def test_nothing_to_test_on_is_an_error(empty):
+    with pytest.raises(InputError, match="list of problems is empty"):
+        decide_identity([("A", letters.Phi, letters.Phi)], **empty)
+
+
+def test_nothing_to_prove_is_an_error():
+    with pytest.raises(InputError, match="list of equations is empty"):
+        decide_identity([])
+
+
+def test_an_inverse_that_is_written_is_an_assumption():
+    G = inverse_of("G", letters.X.T @ letters.Phi)[0]
+    outcome = decide_identity(
+        [("one", G @ letters.X.T @ letters.Phi, identity())],
+        inverses={"G": letters.X.T @ letters.Phi},
+    )
+    (dropped,) = outcome.setting.dropped()
+    assert dropped.name == "X'Phi non-singular"
+    assert dropped.needed == "needed"
+    assert dropped.counterexample.rerun() is not None
