@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from obliquetd import MDP, LoggedData, Policy, PolicyEvaluation, load_model, save_model
 from obliquetd.domains import baird_star, boyan_chain, random_mdp, two_state
-from obliquetd.errors import InputError, ModelFileError
+from obliquetd.errors import FormatWarning, InputError, ModelFileError
 from obliquetd.formats import read_log, to_arrays
 from obliquetd.formats.drn import read_drn, write_drn
 from obliquetd.formats.explicit import label_text, policy_chain, text_label
@@ -361,3 +361,22 @@ def test_endings_that_are_not_known(tmp_path):
         save_model(two_state(), tmp_path / "m")
     with pytest.raises(InputError, match=r"'\.csv'"):
         save_model(two_state(), tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize("suffix", [*WHOLE, ".tra", ".drn"])
+def test_where_episodes_begin_is_kept_or_said(suffix, tmp_path):
+    mdp = MDP.from_transitions([("a", "go", "b", 1, 2), ("b", "go", "end", 1, 3)])
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), start={"a": "1/3", "b": "2/3"}, xi="occupancy", discount=1
+    )
+    if suffix in WHOLE:
+        save_model(problem, tmp_path / f"m{suffix}")
+        again = load_model(tmp_path / f"m{suffix}")
+    else:
+        with pytest.warns(FormatWarning, match=r"weights xi, the start distribution"):
+            save_model(problem, tmp_path / f"m{suffix}")
+        again = load_model(tmp_path / f"m{suffix}", start={"a": "1/3", "b": "2/3"}, xi="occupancy")
+    assert again.xi == problem.xi
+    assert again.v_pi == problem.v_pi
+    other = load_model(tmp_path / f"m{suffix}", start=["1/2", "1/2", 0], xi="occupancy")
+    assert other.xi != problem.xi
