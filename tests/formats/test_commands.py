@@ -48,4 +48,5 @@ def test_convert_says_once_what_stays_behind(tmp_path):
     assert "stay behind" in " ".join(done.stdout.split())
     assert done.stderr == ""
     (tmp_path / "m.srew").write_text("2 1\n0 1\n")
-    assert "m.srew lies beside" in run("convert", model, tmp_path / "m.tra", expect=2).stderr
+    again = run("convert", model, tmp_path / "m.tra", "--force", expect=2)
+    assert "m.srew lies beside" in again.stderr
