@@ -37,9 +37,14 @@ MODELS = {
 
 
 @pytest.fixture(scope="module")
-def pages():
+def judged():
+    return verify()
+
+
+@pytest.fixture(scope="module")
+def pages(judged):
     made = {name: model_page(problem, f"{name} <b>") for name, problem in MODELS.items()}
-    made["claims"] = claims_page(verify())
+    made["claims"] = claims_page(judged)
     return made
 
 
@@ -122,12 +127,19 @@ def test_certificates_and_the_model_can_be_downloaded(pages):
     assert certificates["TD-certificate.json"]["claim"] == "unstable"
 
 
-def test_counterexamples_can_be_downloaded(pages):
+def test_counterexamples_can_be_downloaded(pages, judged):
     files = downloads(pages["claims"])
-    refuted = [r.id for r in verify() if r.verdict == "refuted" and r.outcome.counterexample]
+    refuted = [r.id for r in judged if r.verdict == "refuted" and r.outcome.counterexample]
     assert {f"{name}.json" for name in refuted} <= set(files)
     for data in files.values():
         model_from_dict(data)
+
+
+def test_a_claim_shows_whose_it_is_and_what_it_assumes(pages, judged):
+    page = pages["claims"]
+    assert page.count("the paper says it") == sum(r.origin == "paper" for r in judged)
+    assert page.count("we ask it") == sum(r.origin == "ours" for r in judged)
+    assert page.count("<li><strong>") == sum(len(r.assumptions) for r in judged)
 
 
 def test_what_is_left_out_is_said():
