@@ -177,7 +177,7 @@ def test_floats_against_rationals(seed, learner, discount, reward_power, feature
         features=np.array(exact.Phi, dtype=float) * scale, discount=float(R(discount)),
     )  # fmt: skip
     a, b = mean_dynamics(exact, learner), mean_dynamics(floats, learner)
-    error = b.expectation.A_error
+    error = b.expectation.A.error
     if not learner.two_timescale:
         A = np.array(a.A, dtype=float) * scale**2
         assert (np.abs(b.A - A) <= 4 * error + 1e-12 * np.abs(A).max()).all()

@@ -124,10 +124,15 @@ class TestNothingMoves:
         [
             chain([("s", "s", 1, 0)], "1/2", [[0]]),
             chain([(0, 1, 1, 0), (1, 1, 1, 0)], "1/2", [[1], [2]], xi=[1, 0]),
-            chain([("a", "end", 1, 1)], 1),
+            chain([("a", "b", 1, 1), ("b", "b", 1, 0)], "1/2", [[1], [0]]),
             chain([(0, 1, 1, 0), (1, 0, 1, 0)], 1, [[1], [1]]),
         ],
-        ids=["zero features", "no error is possible", "it has ended", "no difference"],
+        ids=[
+            "zero features",
+            "no error is possible",
+            "it stays where features are zero",
+            "no difference",
+        ],
     )
     @pytest.mark.parametrize("learner", [TD("1/2"), ResidualGradient("1/2")], ids=lambda x: x.name)
     def test_is_a_verdict_of_its_own(self, problem, learner):
