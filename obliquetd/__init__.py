@@ -13,8 +13,11 @@ from obliquetd.compare import compare
 from obliquetd.dynamics import (
     check_certificate,
     exact_moments,
+    follow_on_second_moment,
     mean_dynamics,
+    second_moment_is_finite,
     stability_region,
+    stationary_moments,
     step_size_limit,
 )
 from obliquetd.errors import ObliqueTDError
@@ -56,12 +59,15 @@ __all__ = [
     "exact_moments",
     "features",
     "find_unstable",
+    "follow_on_second_moment",
     "load_model",
     "mean_dynamics",
     "oblique_projection",
     "save_model",
+    "second_moment_is_finite",
     "simulate",
     "stability_region",
+    "stationary_moments",
     "step_size_limit",
     "sweep",
     "verify",

@@ -275,7 +275,7 @@ def test_check_a_certificate(tmp_path):
     good = mean_dynamics(baird_star(), TD()).certificate()
     path = tmp_path / "c.json"
     path.write_text(json.dumps(good))
-    assert "A is unstable, modulo a kernel of dimension 1" in run("check", path).stdout
+    assert "A is unstable on the span of its basis, of dimension 7" in run("check", path).stdout
     assert strict(run("check", path, "--json").stdout) == {"claim": "unstable", "valid": True}
     path.write_text(json.dumps({**good, "claim": "stable"}))
     assert "does not prove" in run("check", path, expect=1).stderr
@@ -288,6 +288,20 @@ def test_check_a_certificate(tmp_path):
         path.write_text(text)
         assert words in run("check", path, expect=2).stderr
     assert "missing.json" in run("check", tmp_path / "missing.json", expect=2).stderr
+
+
+def test_a_certificate_is_bound_to_a_model_and_a_learner(tmp_path):
+    path, model = tmp_path / "c.json", tmp_path / "m.json"
+    save_model(baird_star(), model)
+    path.write_text(json.dumps(mean_dynamics(baird_star(), TD()).certificate()))
+    assert "not checked: whose matrix A is" in run("check", path).stdout
+    bound = run("check", path, "--model", model, "--learner", "td")
+    assert "valid" in bound.stdout
+    assert "not checked" not in bound.stdout
+    wrong = run("check", path, "--model", model, "--learner", "etd", expect=1)
+    assert "not of this model and learner" in wrong.stderr
+    assert "go together" in run("check", path, "--model", model, expect=2).stderr
+    assert "xyz" in run("check", path, "--model", model, "--learner", "xyz", expect=2).stderr
 
 
 def test_search_finds_saves_and_certifies(tmp_path):

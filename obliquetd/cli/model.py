@@ -89,13 +89,26 @@ def analyze(
 @app.command(rich_help_panel=MODEL)
 def check(
     certificate: Annotated[Path, typer.Argument(help="The certificate, a JSON file.")],
+    model: Annotated[
+        str | None, typer.Option(help="The model that the certificate has to speak of.")
+    ] = None,
+    learner: Annotated[
+        str | None,
+        typer.Option(
+            help=f"The learner that it has to speak of: {', '.join(LEARNERS)}.",
+            autocompletion=choices(*LEARNERS),
+        ),
+    ] = None,
+    lam: Annotated[str, typer.Option(help="The trace parameter of the learner.")] = "0",
     as_json: JsonFlag = False,
 ) -> None:
     """Check a stability certificate again, with exact fractions and nothing else.
 
+    With a model and a learner, A and the span of all updates are computed anew and compared.
     The exit status is 1 where the certificate does not prove its claim.
 
-    Example: [bold]obliquetd check certificate.json[/]
+    Examples: [bold]obliquetd check certificate.json[/],
+    [bold]obliquetd check certificate.json --model model.json --learner td[/]
     """
     from obliquetd.dynamics import check_certificate
     from obliquetd.formats.model import read_json
@@ -103,19 +116,37 @@ def check(
     data = read_json(certificate)
     if not isinstance(data, dict) or not {"claim", "A", "quotient"} <= set(data):
         raise InputError(
-            f"{certificate} is no certificate: expected an object with 'claim', 'A', 'kernel', 'rows', "
+            f"{certificate} is no certificate: expected an object with 'claim', 'A', 'basis', "
             "'quotient' and the evidence"
         )
-    valid = check_certificate(data)
+    if (model is None) != (learner is None):
+        raise InputError("--model and --learner go together; give both, or neither")
+    problem = rule = None
+    if model is not None and learner is not None:
+        check_names([learner], LEARNERS)
+        problem, rule = load(model, None, None), mean_learner(learner, lam)
+    proved = check_certificate(data)
+    valid = proved and check_certificate(data, problem, rule)
     claim = str(data["claim"])
     if as_json:
-        print_json({"claim": claim, "valid": valid})
+        bound = {} if model is None else {"model": model, "learner": learner}
+        print_json({"claim": claim, "valid": valid, **bound})
     elif valid:
-        size, kernel = len(data["A"]), len(data["kernel"])
-        modulo = f", modulo a kernel of dimension {kernel}" if kernel else ""
-        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(claim)}{modulo}")
+        size, span = len(data["A"]), len(data["quotient"])
+        inside = f" on the span of its basis, of dimension {span}" if span < size else ""
+        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(claim)}{inside}")
+        if model is None:
+            out.print(
+                "not checked: whose matrix A is, and that all weights move in that span; --model and "
+                "--learner check both",
+                soft_wrap=True,
+            )
     if not valid:
-        say_error(f"the certificate does not prove its claim ({claim})")
+        say_error(
+            f"the certificate proves its claim ({claim}), but not of this model and learner"
+            if proved
+            else f"the certificate does not prove its claim ({claim})"
+        )
         raise typer.Exit(1)
 
 

@@ -1,6 +1,6 @@
 """What a learner does in expectation."""
 
-from obliquetd.dynamics.check import check_certificate
+from obliquetd.dynamics.binding import check_certificate
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.moments import Moments, exact_moments

@@ -8,6 +8,7 @@ if no rounding does, the equation is solved exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -16,57 +17,92 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FieldMatrix, Matrix, serial_number
-from obliquetd.dynamics.check import check_certificate
+from obliquetd.dynamics.check import check_certificate, fraction
 from obliquetd.errors import MathematicalError, SingularError
 
 __all__ = ["make_certificate"]
 
 DENOMINATORS = (10, 1000, 10**6, 10**9, 10**12)
+LARGEST_EXACT = 8
+"""Size of Q up to which K is solved for exactly where no rounding will do."""
 RATES = tuple(Fraction(1, 4**k) for k in range(30))
 
 
-def make_certificate(
-    A: Matrix, kernel: Matrix, rows: Matrix, quotient: FieldMatrix, verdict: str
-) -> dict[str, Any]:
+def make_certificate(A: Matrix, basis: Matrix, Q: FieldMatrix, verdict: str) -> dict[str, Any]:
     """A certificate for a decided verdict; see :mod:`obliquetd.dynamics.check` for its form.
+
+    Parameters
+    ----------
+    A, basis, Q : Matrix
+        With A B = B Q.
+    verdict : str
 
     Raises
     ------
     MathematicalError
-        For a marginal verdict without the eigenvalue 0, which has no certificate here.
+        Where nothing moves; for a marginal verdict without the eigenvalue 0, which has no
+        certificate here; and where none was found.
     """
-    if quotient.shape[0] == 0:
-        raise MathematicalError("there is nothing to certify: all features are zero")
-    base: dict[str, Any] = {
-        "A": _text(A),
-        "kernel": _text(kernel.T),
-        "rows": _text(rows),
-        "quotient": _text(quotient),
-    }
+    if Q.shape[0] == 0:
+        raise MathematicalError(
+            "there is nothing to certify: no update moves any weight (all features are zero, or the "
+            "transitions that have a chance say nothing of them)"
+        )
+    base: dict[str, Any] = {"A": _text(A), "basis": _text(basis), "quotient": _text(Q)}
+    size = _power_of_two(Q)
+    scaled = Q.scaled(Q.arithmetic.one / size)  # K of Q / c serves Q, with rates times c
     if verdict == "stable":
-        for K in _lyapunov(quotient, Fraction(0)):
+        for K in _lyapunov(scaled, Fraction(0)):
             found = {"claim": "stable", **base, "K": K}
             if check_certificate(found):
                 return found
     if verdict == "unstable":
         for rate in (Fraction(0), *RATES):
-            witness = _unstable(base, quotient, rate)
+            witness = _unstable(base, scaled, rate, size)
             if witness is not None:
                 return witness
-    null = quotient.null_space()
+    null = Q.null_space()
     if null.shape[1]:
         vector = [serial_number(v) for v in null.submatrix(range(null.shape[0]), [0]).public_list()]
         return {"claim": "singular", **base, "vector": vector}
+    if verdict == "marginal":
+        raise MathematicalError(
+            "a marginal verdict has a certificate where 0 is an eigenvalue; here eigenvalues other "
+            "than 0 lie on the imaginary axis"
+        )
     raise MathematicalError(
-        f"no certificate was found for the verdict {verdict!r}: eigenvalues on or next to the "
-        "imaginary axis"
+        f"the verdict {verdict!r} is exact, but no certificate was found for it: no matrix K with "
+        f"denominators up to {DENOMINATORS[-1]:.0e} proves it"
+        + (
+            f", and K is solved for exactly up to size {LARGEST_EXACT}"
+            if Q.shape[0] > LARGEST_EXACT
+            else ""
+        )
     )
 
 
-def _unstable(base: dict[str, Any], Q: FieldMatrix, rate: Fraction) -> dict[str, Any] | None:
+def _power_of_two(Q: FieldMatrix) -> Any:
+    """The size of the largest entry, as a power of two in the field of Q."""
+    exponents = [
+        abs(int(x.numerator)).bit_length() - int(x.denominator).bit_length()
+        for row in Q.rows()
+        for x in row
+        if x
+    ]
+    one = Q.arithmetic.one
+    exponent = max(exponents, default=0)
+    return one * 2**exponent if exponent >= 0 else one / 2**-exponent
+
+
+def _unstable(
+    base: dict[str, Any], Q: FieldMatrix, rate: Fraction, size: Any
+) -> dict[str, Any] | None:
     for K in _lyapunov(Q, rate):
         for vector in _falling(K):
-            found = {"claim": "unstable", **base, "K": K, "rate": str(rate), "vector": vector}
+            told = serial_number(
+                Q.arithmetic.public(size * Q.arithmetic.domain(rate.numerator) / rate.denominator)
+            )
+            found = {"claim": "unstable", **base, "K": K, "rate": told, "vector": vector}
             if check_certificate(found):
                 return found
     return None
@@ -77,7 +113,17 @@ def _text(matrix: Matrix) -> list[list[str]]:
 
 
 def _floats(matrix: Matrix) -> npt.NDArray[Any]:
-    return np.array([[float(matrix.arithmetic.public(v)) for v in row] for row in matrix.rows()])
+    return np.array(
+        [[_ratio(int(v.numerator), int(v.denominator)) for v in row] for row in matrix.rows()]
+    )
+
+
+def _ratio(p: int, q: int) -> float:
+    """p / q as a float: 0 or infinite where it is beyond them."""
+    try:
+        return p / q
+    except OverflowError:
+        return math.copysign(math.inf, p)
 
 
 def _lyapunov(Q: FieldMatrix, rate: Fraction) -> Iterator[list[list[str]]]:
@@ -95,7 +141,7 @@ def _lyapunov(Q: FieldMatrix, rate: Fraction) -> Iterator[list[list[str]]]:
             yield [
                 [str(Fraction(float(v)).limit_denominator(denominator)) for v in row] for row in K
             ]
-    if len(A) <= 8:
+    if len(A) <= LARGEST_EXACT:
         exact = _exact_lyapunov(Q, rate)
         if exact is not None:
             yield exact
@@ -131,7 +177,9 @@ def _exact_lyapunov(Q: FieldMatrix, rate: Fraction) -> list[list[str]] | None:
 
 def _falling(K: list[list[str]]) -> Iterator[list[str]]:
     """Vectors v with v'Kv < 0, rounded from the eigenvector of the smallest eigenvalue."""
-    numbers = np.array([[float(Fraction(v)) for v in row] for row in K])
+    exact = [[fraction(v) for v in row] for row in K]
+    size = max(abs(v) for row in exact for v in row)
+    numbers = np.array([[_ratio(*(v / size).as_integer_ratio()) for v in row] for row in exact])
     values, vectors = np.linalg.eigh(numbers)
     if values[0] >= 0:
         return

@@ -1,18 +1,17 @@
 """Re-check a stability certificate with the standard library alone.
 
-This file is meant to be read by a sceptic. It imports nothing but ``fractions`` and ``re``; every
+This file is meant to be read by a sceptic. It imports nothing but ``fractions``; every
 number the verdict rests on is read from the certificate and re-derived here.
 
 Let x' = b - A x. A certificate is a dict with
 
 ``"claim"``     ``"stable"``, ``"unstable"`` or ``"singular"``
 ``"A"``         a square matrix of fractions as text
-``"kernel"``    k columns N (a list of k vectors) with A N = 0; the claim is modulo their span
-``"rows"``      m = d - k rows R of rank m with R N = 0: coordinates of the quotient
-``"quotient"``  the m by m matrix Q with R A = Q R: A on the quotient
-``"K"``         a symmetric m by m matrix          (stable and unstable)
+``"basis"``     d rows of r entries, the matrix B of rank r: the weights move in its span
+``"quotient"``  the r by r matrix Q with A B = B Q: A on that span
+``"K"``         a symmetric r by r matrix          (stable and unstable)
 ``"rate"``      a fraction e >= 0                  (unstable)
-``"vector"``    a vector v of m entries            (unstable and singular)
+``"vector"``    a vector v of r entries            (unstable and singular)
 ``"about"``     remarks; not looked at
 
 What is checked, and why it suffices
@@ -25,17 +24,22 @@ unstable    S = Q'K + KQ + 2eK is positive definite and v'Kv < 0. Along z' = -Qz
             e^(2et) and never tends to 0: V stays below V(v) < 0 (Chetaev).
             In both cases K is fixed by the numbers given; nothing is solved for.
 singular    Q v = 0 and v is not 0: 0 is an eigenvalue, so Q is not stable.
+
+The claim is one about A on the span of B. Whose matrix A is, and whether all weights move in that span,
+no certificate can say: ``otd.check_certificate(certificate, problem, learner)`` recomputes both.
 """
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["check_certificate"]
+__all__ = ["check_certificate", "fraction", "matrix"]
 
 Rows = list[list[Fraction]]
+
+LONGEST = 1_000_000
+"""Characters of one number."""
 
 
 def check_certificate(certificate: Any) -> bool:
@@ -53,8 +57,7 @@ def check_certificate(certificate: Any) -> bool:
 
     Examples
     --------
-    >>> good = {"claim": "stable", "A": [["2"]], "kernel": [], "rows": [["1"]],
-    ...         "quotient": [["2"]], "K": [["1/4"]]}
+    >>> good = {"claim": "stable", "A": [["2"]], "basis": [["1"]], "quotient": [["2"]], "K": [["1/4"]]}
     >>> check_certificate(good), check_certificate({**good, "A": [["-2"]]})
     (True, False)
     """
@@ -65,31 +68,24 @@ def check_certificate(certificate: Any) -> bool:
 
 
 def _check(certificate: dict[str, Any]) -> bool:
-    A = _matrix(certificate["A"])
+    A = matrix(certificate["A"])
     d = len(A)
     if d == 0 or any(len(row) != d for row in A):
         return False
-    N = _matrix(certificate["kernel"])
-    R = _matrix(certificate["rows"])
-    Q = _matrix(certificate["quotient"])
-    m = d - len(N)
-    if any(len(v) != d for v in N) or len(R) != m or any(len(row) != d for row in R):
+    B = matrix(certificate["basis"])
+    Q = matrix(certificate["quotient"])
+    m = len(Q)
+    if m == 0 or any(len(row) != m for row in Q):
         return False
-    if len(Q) != m or any(len(row) != m for row in Q) or m == 0:
+    if len(B) != d or any(len(row) != m for row in B) or _rank(B) != m:
         return False
-    if any(any(_dot(row, v) for row in A) for v in N):  # A N = 0
-        return False
-    if any(_dot(row, v) for row in R for v in N):  # R N = 0
-        return False
-    if _rank(R) != m or _rank(N) != len(N):
-        return False
-    if _product(R, A) != _product(Q, R):
+    if _product(A, B) != _product(B, Q):
         return False
     claim = certificate["claim"]
     if claim == "singular":
-        v = [_fraction(x) for x in certificate["vector"]]
+        v = [fraction(x) for x in certificate["vector"]]
         return len(v) == m and any(v) and not any(_dot(row, v) for row in Q)
-    K = _matrix(certificate["K"])
+    K = matrix(certificate["K"])
     if len(K) != m or any(len(row) != m for row in K) or _transpose(K) != K:
         return False
     KQ = _product(K, Q)
@@ -97,43 +93,39 @@ def _check(certificate: dict[str, Any]) -> bool:
     if claim == "stable":
         return _positive_definite(K) and _positive_definite(S)
     if claim == "unstable":
-        rate = _fraction(certificate["rate"])
-        v = [_fraction(x) for x in certificate["vector"]]
+        rate = fraction(certificate["rate"])
+        v = [fraction(x) for x in certificate["vector"]]
         shifted = [[S[i][j] + 2 * rate * K[i][j] for j in range(m)] for i in range(m)]
         falls = len(v) == m and _dot(v, [_dot(row, v) for row in K]) < 0
         return rate >= 0 and falls and _positive_definite(shifted)
     return False
 
 
-_WRITTEN = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?")
-CHUNK = 4_000
-LONGEST = 1_000_000
-"""Characters of a number in a certificate."""
+def fraction(text: Any) -> Fraction:
+    """An integer or p/q in decimal digits; no exponent, by which short text names a huge number."""
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise TypeError("numbers are text, of bounded length")
+    above, slash, below = text.partition("/")
+    sign = -1 if above.startswith("-") else 1
+    return Fraction(sign * _digits(above.removeprefix("-")), _digits(below) if slash else 1)
 
 
-def _fraction(text: Any) -> Fraction:
-    if not isinstance(text, str):
-        raise TypeError("numbers are text")
-    written = _WRITTEN.fullmatch(text)
-    if not written or len(text) > LONGEST:
-        raise ValueError(f"expected an integer or a fraction such as '-1/3', got {text[:40]!r}")
-    above, below = written.groups()
-    return Fraction(_integer(above), _integer(below or "1"))
+def _digits(text: str) -> int:
+    """A number of any length; ``int`` alone refuses more than 4300 digits."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError("expected decimal digits")
+    value = 0
+    for k in range(0, len(text), 4000):
+        chunk = text[k : k + 4000]
+        value = value * 10 ** len(chunk) + int(chunk)
+    return value
 
 
-def _integer(digits: str) -> int:
-    """``int`` of any length; CPython's own stops at 4300 digits."""
-    number = 0
-    for start in range(0, len(digits.lstrip("-")), CHUNK):
-        chunk = digits.lstrip("-")[start : start + CHUNK]
-        number = number * 10 ** len(chunk) + int(chunk)
-    return -number if digits.startswith("-") else number
-
-
-def _matrix(rows: Any) -> Rows:
-    if not isinstance(rows, list):
+def matrix(rows: Any) -> Rows:
+    """A list of rows of text as fractions; TypeError or ValueError for anything else."""
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise TypeError("a matrix is a list of rows")
-    return [[_fraction(x) for x in row] for row in rows]
+    return [[fraction(x) for x in row] for row in rows]
 
 
 def _dot(u: list[Fraction], v: list[Fraction]) -> Fraction:

@@ -7,7 +7,8 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import Matrix
-from obliquetd.errors import SingularError, UndefinedError
+from obliquetd.dynamics.sampling import is_stationary
+from obliquetd.errors import InputError, SingularError, UndefinedError
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
@@ -68,6 +69,8 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
     ------
     UndefinedError
         At states that the behaviour never visits.
+    InputError
+        For weights xi that are not stationary.
 
     Examples
     --------
@@ -80,6 +83,12 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
     oo
     """
     ops = problem._ops
+    if not is_stationary(ops):
+        raise InputError(
+            "the follow-on trace is carried along a trajectory, whose states are distributed as the "
+            "behaviour chain's stationary distribution; the weights xi that were given are not "
+            "stationary. Leave xi out"
+        )
     if ops.unvisited:
         raise UndefinedError(
             f"the states {ops.names(ops.unvisited)[:8]} are never visited", ops.names(ops.unvisited)

@@ -1,20 +1,4 @@
-"""The expected update of a learner, from the rule that runs.
-
-A rule is affine in the weights x = (theta, w) and affine in the memory that the past
-hands it. Given the state s, the transition is independent of the past, so under the
-stationary distribution of the sampled process
-
-    E[x_{t+1} - x_t] / alpha = sum over rows (s, a, s') of
-                               mu(a|s) p { xi(s) U(x, 0) + [U(x, zeta(s)) - U(x, 0)] }
-
-where U is the update of the rule at step size 1 and zeta(s) = E[memory 1{s_t = s}]. The
-memory that a row hands on is affine too, M m + c, so zeta solves the linear system
-
-    zeta(s') = sum over rows into s' of mu(a|s) p { xi(s) c + M zeta(s) }.
-
-Evaluating the rule at x = 0 and at the unit vectors gives b and -A. No closed form is
-used: :mod:`obliquetd.projection` has those, as the cross-check.
-"""
+"""What a learner does on average: the expected update, its verdict, and where it leads."""
 
 from __future__ import annotations
 
@@ -24,42 +8,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import (
-    Arithmetic,
-    FieldMatrix,
-    FloatMatrix,
-    Matrix,
-    parse_number,
-)
+from obliquetd.algebra import Arithmetic, FieldMatrix, FloatMatrix, Matrix, parse_number
 from obliquetd.display import Equations
 from obliquetd.dynamics.certificate import make_certificate
-from obliquetd.dynamics.quotient import quotient_basis
-from obliquetd.dynamics.rule import (
-    RuleOnNumbers,
-    Sample,
-    check_stationary,
-    is_zero,
-    operators_for,
-)
+from obliquetd.dynamics.expectation import Expectation
+from obliquetd.dynamics.float_stability import float_stability
+from obliquetd.dynamics.limit import limit_of
+from obliquetd.dynamics.rule import RuleOnNumbers, operators_for
+from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
 from obliquetd.dynamics.stability import (
+    NOTHING_MOVES,
     Stability,
     definiteness,
-    float_stability,
     routh_conditions,
     verdict_of,
+    worst_of,
 )
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
-from obliquetd.errors import (
-    InputError,
-    KindError,
-    NoSolutionError,
-    NotUniqueError,
-    SignUndecidedError,
-    SingularError,
-)
+from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import SETD, Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.projection import solve_in_row_space
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
 
@@ -79,86 +47,50 @@ class MeanDynamics(Equations):
         self,
         problem: PolicyEvaluation,
         learner: Learner,
-        sampling: str,
+        sampling: str | None = None,
         arithmetic: Arithmetic | None = None,
+        weights: Matrix | None = None,
     ) -> None:
-        self.problem, self.learner, self.sampling = problem, learner, sampling
+        check_sampling(sampling)
+        self.problem, self.learner, self._wanted, self._weights = (
+            problem,
+            learner,
+            sampling,
+            weights,
+        )
         if arithmetic is None:
             self._ops = operators_for(problem, learner)
         else:
             self._ops = problem._ops.over(arithmetic)
-        self._rule = RuleOnNumbers(self._ops, learner)
 
     @cached_property
-    def _samples(self) -> list[Sample]:
-        return list(self._rule.samples())
+    def sampling(self) -> str:
+        """How the transitions are sampled, "trajectory" or "iid"."""
+        if self._weights is not None:
+            return "trajectory"
+        return resolve_sampling(self._ops, self.learner, self._wanted, mean_only=True)
 
     @cached_property
-    def _memory(self) -> list[list[Any]]:
-        """zeta: for each state the mean of the memory times the indicator of the state."""
-        ops, k = self._ops, self._rule.memory_size
-        zero, one = ops.arithmetic.zero, ops.arithmetic.one
-        if not self.learner.has_memory or self.sampling == "iid":
-            return [[zero] * k for _ in range(ops.n)]
-        check_stationary(ops, self.learner)
-        size = ops.n * k
-        system = [[one if i == j else zero for j in range(size)] for i in range(size)]
-        right = [zero] * size
-        xi = ops.xi.entries()
-        x = [zero] * self._rule.size
-        units = [[one if i == j else zero for i in range(k)] for j in range(k)]
-        for sample in self._samples:
-            start = self._rule.run(sample, x, [zero] * k)[1]
-            for i, c in enumerate(start):
-                at = sample.next_state * k + i
-                right[at] = right[at] + xi[sample.state] * sample.chance * c
-            for j, unit in enumerate(units):
-                ends = self._rule.run(sample, x, unit)[1]
-                for i, (value, c) in enumerate(zip(ends, start, strict=True)):
-                    gain = sample.chance * (value - c)
-                    if gain:
-                        row, column = system[sample.next_state * k + i], sample.state * k + j
-                        row[column] = row[column] - gain
-        matrix = ops.arithmetic.matrix(system, (size, size))
-        try:
-            solved = matrix.solve(ops.arithmetic.column(right), "the trace's stationary equation")
-        except SingularError as error:
-            raise SingularError(
-                f"the trace of {self.learner.name} with lam = {self.learner.lam} has no stationary "
-                "mean: on some closed class nothing decays it. Use a discount or lam below 1",
-                error.null_vector,
-            ) from None
-        flat = solved.entries()
-        return [flat[s * k : (s + 1) * k] for s in range(ops.n)]
-
-    def _mean_update(self, weights: list[Any]) -> list[Any]:
-        ops = self._ops
-        xi = ops.xi.entries()
-        empty = [ops.arithmetic.zero] * self._rule.memory_size
-        total = [ops.arithmetic.zero] * len(weights)
-        for sample in self._samples:
-            fresh = self._rule.run(sample, weights, empty)[0]
-            zeta = self._memory[sample.state]
-            carried = self._rule.run(sample, weights, zeta)[0] if any(zeta) else fresh
-            weight = xi[sample.state]
-            for i, (u, v) in enumerate(zip(fresh, carried, strict=True)):
-                total[i] = total[i] + sample.chance * (weight * u + (v - u))
-        return total
+    def classes(self) -> tuple[MeanDynamics, ...]:
+        """The dynamics on each closed class that a trajectory may be in; itself, where it is one."""
+        if self.sampling == "iid" or self._weights is not None:
+            return (self,)
+        found = classes_of(self._ops)
+        if len(found) == 1:
+            return (self,)
+        return tuple(
+            MeanDynamics(self.problem, self.learner, "trajectory", self._ops.arithmetic, weights)
+            for weights in found
+        )
 
     @cached_property
-    def _b(self) -> Matrix:
-        zero = self._ops.arithmetic.zero
-        return self._ops.arithmetic.column(self._mean_update([zero] * self._rule.size))
-
-    @cached_property
-    def _A(self) -> Matrix:
-        arithmetic, size = self._ops.arithmetic, self._rule.size
-        b = self._b.entries()
-        columns = []
-        for j in range(size):
-            unit = [arithmetic.one if i == j else arithmetic.zero for i in range(size)]
-            columns.append([c - u for c, u in zip(b, self._mean_update(unit), strict=True)])
-        return arithmetic.matrix(columns, (size, size)).T
+    def expectation(self) -> Expectation:
+        """A, b and the span of the updates, in the package's own arithmetic."""
+        xi = self._ops.xi if self._weights is None else self._weights
+        return Expectation(
+            RuleOnNumbers(self._ops, self.learner), xi,
+            carried=self.sampling == "trajectory",
+        )  # fmt: skip
 
     @property
     def lam(self) -> Any:
@@ -170,51 +102,93 @@ class MeanDynamics(Equations):
     @property
     def A(self) -> Any:
         """The matrix of the expected update, (d, d), or (2d, 2d) for gradient learners."""
-        return self._A.public()
+        return self.expectation.A.public()
 
     @property
     def b(self) -> Any:
         """The constant of the expected update, d (or 2d) of them."""
-        return self._b.public_vector()
+        return self.expectation.b.public_vector()
+
+    @property
+    def span(self) -> Any:
+        """A basis of U, the span of all updates, as columns: x_t stays in x_0 + U.
+
+        (D, r) with D = d, or 2d for gradient learners, whose x is (theta, w).
+        """
+        return self.expectation.span.basis.public()
+
+    @property
+    def conserved(self) -> Any:
+        """Columns c with c'x_t = c'x_0 for all t, whatever the data brings: (D, D - r)."""
+        return self.expectation.span.complement().public()
+
+    @property
+    def frozen(self) -> tuple[Any, ...]:
+        """The weights in theta that no update ever changes: states if tabular, else numbers."""
+        untouched = [i for i in self.expectation.span.untouched() if i < self._d]
+        return tuple(self._ops.names(untouched)) if self._ops.tabular else tuple(untouched)
 
     def expected_update(self, theta: Any, w: Any = None) -> Any:
         """b - A x at the given weights (w defaults to zero)."""
+        x = self._weights_of(theta, w)
+        return (self.expectation.b - self.expectation.A @ x).public_vector()
+
+    def _weights_of(self, theta: Any, w: Any = None) -> Matrix:
         listed = list(theta) + (list(w) if w is not None else [])
         zero = self._ops.arithmetic.zero
         x = [self._ops.arithmetic.scalar(parse_number(v)) for v in listed]
-        x += [zero] * (self._rule.size - len(x))
-        if len(x) != self._rule.size:
-            raise InputError(f"{len(listed)} weights given; expected {self._rule.d}")
-        return (self._b - self._A @ self._ops.arithmetic.column(x)).public_vector()
+        x += [zero] * (self._size - len(x))
+        if len(x) != self._size or len(listed) not in (self._d, self._size):
+            raise InputError(f"{len(listed)} weights given; expected {self._d}")
+        return self._ops.arithmetic.column(x)
 
-    def fixed_point(self) -> Any:
-        """Theta with b = A x, in the row space of Phi; errors as for ``problem.fixed_point``."""
-        return self._theta.public_vector()
+    def fixed_point(self, theta0: Any = None) -> Any:
+        """The theta with b = A x that the expected update leads to, where it is stable, from theta0.
 
-    @cached_property
-    def _theta(self) -> Matrix:
-        what = f"the mean dynamics of {self.learner.name}"
-        if not self.learner.two_timescale:
-            return solve_in_row_space(self._ops, self._A, self._b, what).theta
-        solution = self._A.general_solution(self._b)
-        d = self._rule.d
-        theta = range(d)
-        if solution.particular is None:
-            raise NoSolutionError(f"{what} has no solution")
-        null = solution.null_space
-        moved = self._ops.Phi @ null.submatrix(theta, range(null.shape[1]))
-        if null.shape[1] and not is_zero(moved):
-            raise NotUniqueError(f"{what} has many solutions", null.public())
-        found = solution.particular.submatrix(theta, [0])
-        basis = self._ops.row_space
-        if basis is None:
-            return found  # type: ignore[no-any-return]
-        return basis @ (basis.T @ basis).solve(basis.T @ found)
+        It is theta0 + u with u in the span U of all updates. Weights that no update moves
+        (:attr:`frozen`, :attr:`conserved`) stay as they are in theta0.
+
+        Parameters
+        ----------
+        theta0 : vector of d, optional
+            Zero unless given. Secondary weights start at zero.
+
+        Raises
+        ------
+        NotUniqueError
+            Where A is singular on U; carries a null vector.
+        NoSolutionError
+            Where moreover b lies outside its range there.
+        MathematicalError
+            Where a trajectory is in one of several closed classes, each with its own.
+        """
+        return self._limit(theta0).public_vector()
+
+    @property
+    def _d(self) -> int:
+        return self._ops.Phi.shape[1]
+
+    @property
+    def _size(self) -> int:
+        return 2 * self._d if self.learner.two_timescale else self._d
+
+    def _limit(self, theta0: Any = None) -> Matrix:
+        if len(self.classes) > 1:
+            raise MathematicalError(
+                f"a trajectory stays in one of {len(self.classes)} closed classes, and each has a fixed "
+                "point of its own; ask dyn.classes[k].fixed_point(), or use sampling='iid' for "
+                "independent transitions from xi"
+            )
+        x0 = self._weights_of([0] * self._d if theta0 is None else theta0)
+        x = limit_of(self.expectation, x0, f"the mean dynamics of {self.learner.name}")
+        theta = x.submatrix(range(self._d), [0])
+        theta.report = x.report
+        return theta
 
     @property
     def v_hat(self) -> Any:
         """Phi theta at the fixed point, a value for each state."""
-        return (self._ops.Phi @ self._theta).public_vector()
+        return (self._ops.Phi @ self._limit()).public_vector()
 
     def spectrum(self) -> npt.NDArray[Any]:
         """The eigenvalues of A as floats, by real part.
@@ -226,37 +200,32 @@ class MeanDynamics(Equations):
         """
         if self._ops.arithmetic.kind == "symbolic":
             raise KindError("the spectrum needs numbers; substitute them with problem.subs")
-        A = np.array([[float(self._ops.arithmetic.public(x)) for x in r] for r in self._A.rows()])
+        A = np.array(
+            [[float(self._ops.arithmetic.public(x)) for x in r] for r in self.expectation.A.rows()]
+        )
         return np.sort_complex(np.linalg.eigvals(A))
-
-    @cached_property
-    def _quotient(self) -> tuple[Matrix, Matrix, Matrix]:
-        """ker Phi as columns, rows R with kernel ker Phi, and Q with R A = Q R."""
-        N, B, left = quotient_basis(self._ops, self.learner.two_timescale)
-        return N, left, left @ self._A @ B
 
     def public(self, scalar: Any) -> Any:
         """A native scalar of the dynamics as a public number."""
         return self._ops.arithmetic.public(scalar)
 
-    def quotient_charpoly(self) -> list[Any]:
-        """The characteristic polynomial of A modulo ker Phi, native, leading one first."""
-        return self._quotient[2].charpoly()
-
     @cached_property
     def stability(self) -> Stability:
-        """The verdict on x' = b - A x, modulo ker Phi; see :mod:`obliquetd.dynamics.stability`.
+        """The verdict on x' = b - A x on U; see :mod:`obliquetd.dynamics.stability`.
 
         Where symbols are left it is "undecided" and ``condition`` lists what must be
-        positive; ``stability_region`` solves that for one symbol.
+        positive; ``stability_region`` solves that for one symbol. Where a trajectory is in
+        one of several closed classes, it is the worst verdict of theirs.
         """
-        N, _, Q = self._quotient
-        B = quotient_basis(self._ops, self.learner.two_timescale)[1]
-        form = B.T @ self._A @ B
-        kernel = N.shape[1] // (2 if self.learner.two_timescale else 1)
+        if len(self.classes) > 1:
+            return worst_of([dyn.stability for dyn in self.classes])
+        found, Q = self.expectation, self.expectation.Q
+        kernel = self._d - found.span.dimension_of(range(self._d))
+        if found.span.dimension == 0:
+            return Stability(NOTHING_MOVES, kernel, "unknown")
         if isinstance(Q, FloatMatrix):
-            return float_stability(Q, form, kernel)
-        native = self.quotient_charpoly()
+            return float_stability(Q, found.form, kernel)
+        native = found.charpoly()
         coefficients = (
             [Q.arithmetic.public(c) for c in native]
             if self._ops.arithmetic.kind == "symbolic"
@@ -264,16 +233,16 @@ class MeanDynamics(Equations):
         )
         if any(getattr(c, "free_symbols", None) for c in coefficients):
             return Stability("undecided", kernel, "unknown", None, routh_conditions(coefficients))
-        return Stability(verdict_of(coefficients), kernel, definiteness(form))
+        return Stability(verdict_of(coefficients), kernel, definiteness(found.form))
 
     def is_stable(self) -> bool:
-        """Whether all eigenvalues of A, modulo ker Phi, are in the open right half plane.
+        """Whether all eigenvalues of A, on the span of the updates, are in the open right half plane.
 
         Raises
         ------
         SignUndecidedError
             Where that depends on a symbol (the condition is in the error), or is too
-            close to call in floats. A marginal A is not stable.
+            close to call in floats. A marginal A is not stable, nor is one that moves nothing.
         """
         found = self.stability
         if found.verdict == "undecided":
@@ -296,23 +265,33 @@ class MeanDynamics(Equations):
         KindError
             For floats or symbols: certificates are rational.
         MathematicalError
-            For eigenvalues on the imaginary axis other than 0.
+            Where nothing moves; for eigenvalues on the imaginary axis other than 0; and for a
+            trajectory in one of several closed classes where all are stable.
         """
         if self._ops.arithmetic.kind != "exact":
             raise KindError(
                 "a certificate is made of rationals; use arithmetic='exact', or substitute numbers "
                 "for the symbols"
             )
-        N, R, Q = self._quotient
         verdict = self.stability.verdict
+        if len(self.classes) > 1:
+            if verdict in ("stable", NOTHING_MOVES):
+                raise MathematicalError(
+                    f"a trajectory stays in one of {len(self.classes)} closed classes; each has its own "
+                    "certificate: dyn.classes[k].certificate()"
+                )
+            worst = next(dyn for dyn in self.classes if dyn.stability.verdict == verdict)
+            return worst.certificate()
+        found = self.expectation
+        assert isinstance(found.Q, FieldMatrix)
         about = {
             "learner": repr(self.learner),
             "problem": repr(self.problem),
+            "sampling": self.sampling,
             "verdict": verdict,
-            "kernel": "of the features; no value moves along it",
+            "basis": "of the span of all updates; no weight leaves it",
         }
-        assert isinstance(Q, FieldMatrix)
-        return {**make_certificate(self._A, N, R, Q, verdict), "about": about}
+        return {**make_certificate(found.A, found.span.basis, found.Q, verdict), "about": about}
 
     @cached_property
     def tilted_kernel(self) -> Any:
@@ -331,13 +310,13 @@ class MeanDynamics(Equations):
             Where all weights of a state are 0: SETD never updates it.
         """
         self._only_for_setd()
-        return tilted_kernel(self._ops, self._rule.features).public()
+        return tilted_kernel(self._ops, self.expectation.rule.features).public()
 
     @cached_property
     def tilted_weights(self) -> Any:
         """m(s) = sum of pi(a|s) p omega(s, a, s'), n of them: see :attr:`tilted_kernel`."""
         self._only_for_setd()
-        return tilted_mass(self._ops, self._rule.features)[1].public_vector()
+        return tilted_mass(self._ops, self.expectation.rule.features)[1].public_vector()
 
     def _only_for_setd(self) -> None:
         if not isinstance(self.learner, SETD):
@@ -351,7 +330,7 @@ class MeanDynamics(Equations):
 
 
 def mean_dynamics(
-    problem: PolicyEvaluation, learner: Learner, *, sampling: str = "trajectory"
+    problem: PolicyEvaluation, learner: Learner, *, sampling: str | None = None
 ) -> MeanDynamics:
     """The expected update of a learner on a problem, from its own rule.
 
@@ -360,10 +339,11 @@ def mean_dynamics(
     problem : PolicyEvaluation
     learner : Learner
         Its step size does not matter.
-    sampling : {"trajectory", "iid"}
+    sampling : {"trajectory", "iid"}, optional
         A trajectory of the behaviour in its stationary distribution, with traces at
         their stationary conditional means; or independent transitions from xi, where
-        every trace starts empty.
+        every trace starts empty. None is a trajectory where the weights xi are stationary,
+        and without a trace else independent transitions from them.
 
     Returns
     -------
@@ -376,7 +356,7 @@ def mean_dynamics(
     SignUndecidedError
         For SETD where the sign of a sampled Delta phi . phi depends on a symbol.
     InputError
-        For traces with weights xi that are not stationary.
+        For a trajectory, or a trace, with weights xi that are not stationary.
 
     Examples
     --------
@@ -388,6 +368,4 @@ def mean_dynamics(
     >>> mean_dynamics(two_state(discount="gamma"), TD(lam="l")).A[0]
     -(gamma*l - 6*gamma + 5)/(2*(gamma*l - 1))
     """
-    if sampling not in ("trajectory", "iid"):
-        raise InputError(f"sampling is {sampling!r}; expected 'trajectory' or 'iid'")
     return MeanDynamics(problem, require_learner(learner), sampling)

@@ -20,7 +20,10 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FLOAT, Matrix, parse_number
+from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.rule import RuleOnNumbers
+from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
+from obliquetd.dynamics.scalars import plain
 from obliquetd.errors import InputError, KindError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.operators import Operators
@@ -34,35 +37,46 @@ __all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
 class JumpSystem:
     """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1."""
 
-    def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str) -> None:
-        if require_learner(learner).has_memory:
+    def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str | None) -> None:
+        require_learner(learner)
+        if learner.has_memory:
+            why = (
+                f"{learner.name} carries a trace of its own at every lam, the follow-on trace, whose "
+                "second moment otd.follow_on_second_moment gives"
+                if learner.follow_on
+                else f"{learner.name} with lam = {learner.lam} carries a trace"
+            )
             raise InputError(
-                f"{learner.name} with lam = {learner.lam} carries a trace; moments are for learners "
-                "without one (TD, SETD, GTD2, TDC at lam = 0, residual gradient). Its mean dynamics: "
+                f"{why}; moments are for learners that carry nothing from one transition to the next "
+                "(TD, SETD, GTD2, TDC at lam = 0, residual gradient). Its mean dynamics: "
                 "otd.mean_dynamics"
             )
-        if sampling not in ("trajectory", "iid"):
-            raise InputError(f"sampling is {sampling!r}; expected 'trajectory' or 'iid'")
+        check_sampling(sampling)
         if problem.arithmetic == "symbolic" or learner.symbols:
             raise KindError("moments need numbers; substitute them for the symbols")
         self.ops: Operators = problem._ops
-        self.learner, self.iid = learner, sampling == "iid"
+        self.learner = learner
+        self.iid = resolve_sampling(self.ops, learner, sampling, mean_only=False) == "iid"
         rule = RuleOnNumbers(self.ops, learner)
-        self.size, zero, one = rule.size, self.ops.arithmetic.zero, self.ops.arithmetic.one
-        xi = self.ops.xi.entries()
-        units = [[one if i == j else zero for i in range(self.size)] for j in range(self.size)]
-        empty = [zero] * rule.memory_size
+        self.size, self.rule = rule.size, rule
+        self.chances = _chances(self.ops)
+        samples = [sample for sample in rule.samples if self.chances[sample.state]]
+        parts = [rule.at_rest(sample) for sample in samples]
+        flat = plain([row for constant, slopes in parts for row in (constant, *slopes)])
+        chances = plain([[sample.chance for sample in samples]])[0]
         self.outcomes: list[tuple[int, int, Any, list[Any], list[list[Any]]]] = []
-        for sample in rule.samples():
-            c = rule.run(sample, [zero] * self.size, empty)[0]
-            columns = [
-                [u - v for u, v in zip(rule.run(sample, unit, empty)[0], c, strict=True)]
-                for unit in units
-            ]
-            weight = xi[sample.state] * sample.chance if self.iid else sample.chance
+        for k, (sample, chance) in enumerate(zip(samples, chances, strict=True)):
+            constant, *slopes = flat[k * (self.size + 1) : (k + 1) * (self.size + 1)]
+            weight = self.chances[sample.state] * chance if self.iid else chance
             s, t = (0, 0) if self.iid else (sample.state, sample.next_state)
-            gradient = [list(row) for row in zip(*columns, strict=True)]
-            self.outcomes.append((s, t, weight, c, gradient))
+            gradient = [list(row) for row in zip(*slopes, strict=True)]
+            self.outcomes.append((s, t, weight, constant, gradient))
+
+    @cached_property
+    def expectations(self) -> list[Expectation]:
+        """The expected update; of a trajectory one for each closed class that it may be in."""
+        classes = [self.ops.xi] if self.iid else classes_of(self.ops)
+        return [Expectation(self.rule, xi, carried=not self.iid) for xi in classes]
 
     @property
     def groups(self) -> int:
@@ -71,7 +85,17 @@ class JumpSystem:
 
     def start(self) -> list[Any]:
         """The chance of each group at step 0."""
-        return [self.ops.arithmetic.one] if self.iid else self.ops.xi.entries()
+        return [self.ops.arithmetic.one] if self.iid else self.chances
+
+    def start_weights(self, theta0: Any) -> list[Any]:
+        """x_0 from theta_0, 0 unless given; secondary weights are 0."""
+        zero, d = self.ops.arithmetic.zero, self.rule.d
+        first = (
+            [zero] * d
+            if theta0 is None
+            else [self.ops.arithmetic.scalar(x) for x in read_theta(theta0, d)]
+        )
+        return [*first, *([zero] * (self.size - d))]
 
     def maps(self, alpha: Any) -> list[tuple[int, int, Any, list[list[Any]]]]:
         """(s, s', weight, N) with N = [[1, 0], [alpha c, 1 + alpha G]]."""
@@ -121,6 +145,13 @@ class JumpSystem:
         return expected
 
 
+def _chances(ops: Operators) -> list[Any]:
+    """The chance of each state: xi, in proportion to which states are sampled, over its sum."""
+    xi = ops.xi.entries()
+    total = sum(xi, ops.arithmetic.zero)
+    return [w / total for w in xi]
+
+
 @dataclass(frozen=True, eq=False)
 class Moments:
     """What :func:`exact_moments` returns; lists over t = 0, ..., steps.
@@ -156,7 +187,7 @@ def exact_moments(
     steps: int,
     theta0: Any = None,
     *,
-    sampling: str = "trajectory",
+    sampling: str | None = None,
 ) -> Moments:
     """The mean, second moment and expected error of the weights at every step, with no sampling.
 
@@ -169,13 +200,15 @@ def exact_moments(
     steps : int
     theta0 : vector of d, optional
         Zero unless given. Secondary weights start at zero.
-    sampling : {"trajectory", "iid"}
-        A stationary trajectory, or independent transitions from xi.
+    sampling : {"trajectory", "iid"}, optional
+        A stationary trajectory, which None means too, or independent transitions, states in
+        proportion to xi.
 
     Raises
     ------
     InputError
-        For a learner with a trace, or without a constant step size.
+        For a learner with a trace, or without a constant step size; for a trajectory with weights
+        xi that are not stationary.
 
     Examples
     --------
@@ -190,11 +223,7 @@ def exact_moments(
     system = JumpSystem(problem, learner, sampling)
     ops = system.ops
     alpha = constant_step_size(ops, learner)
-    d = ops.Phi.shape[1]
-    first = [ops.arithmetic.zero] * d if theta0 is None else [
-        ops.arithmetic.scalar(x) for x in read_theta(theta0, d)
-    ]  # fmt: skip
-    y = [ops.arithmetic.one, *first, *([ops.arithmetic.zero] * (system.size - d))]
+    y = [ops.arithmetic.one, *system.start_weights(theta0)]
     totals = (_float_totals if ops.arithmetic.kind == "float" else _exact_totals)(
         system, alpha, y, steps
     )

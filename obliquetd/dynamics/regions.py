@@ -3,13 +3,16 @@
 1. SETD's max(., 0) is a case distinction. The rule is evaluated with every sign taken at
    one rational sample of a cell; the formulas whose signs were asked are kept, and the cell
    is split at their real roots until none of them changes sign inside.
-2. On a cell the characteristic polynomial p of A modulo ker Phi has coefficients that are
+2. On a cell, the span U of all updates has one dimension but for break points, which lie among the
+   zeros and poles of its pivots. The characteristic polynomial p of A on U has coefficients that are
    rational functions of the symbol. An eigenvalue can reach the imaginary axis only where
    p(0) = 0 or where two roots of p add up to zero, that is where the resultant of the even
    and the odd part of p vanishes (Orlando's formula); or it jumps at a pole. Between two
    such points one rational sample decides for all.
-3. A rational end point is decided by substituting it. An irrational one is a root of those
-   polynomials, so that A is not stable there, or a break point, where omega is undefined.
+3. An end or break point is decided with its own number in place of the symbol: a rational, or a real
+   algebraic number (:mod:`obliquetd.dynamics.algebraic`), since U may be smaller just there.
+   An irrational point where only p changes is a root of p(0) or of that resultant, or a pole: A is not
+   stable there.
 """
 
 from __future__ import annotations
@@ -21,10 +24,19 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import FieldArithmetic, parse_number, public_number
+from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.dynamics.sampling import resolve_sampling
 from obliquetd.dynamics.stability import verdict_of
 from obliquetd.emphasis import rational_between
-from obliquetd.errors import InputError, ObliqueTDError
+from obliquetd.errors import (
+    CoverageError,
+    DiscountError,
+    InputError,
+    MathematicalError,
+    NumberError,
+    ProbabilityError,
+)
 from obliquetd.learners import Learner, require_learner
 from obliquetd.mdp.substitution import substitute
 from obliquetd.problem import PolicyEvaluation
@@ -56,9 +68,9 @@ def stability_region(
     symbol: Any,
     *,
     domain: sp.Interval | None = None,
-    sampling: str = "trajectory",
+    sampling: str | None = None,
 ) -> sp.Set:
-    """The values of a symbol for which a learner is stable (modulo ker Phi).
+    """The values of a symbol for which a learner is stable (on the span of its updates).
 
     Parameters
     ----------
@@ -71,7 +83,8 @@ def stability_region(
     domain : sympy.Interval, optional
         Where to look: [0, 1) for the discount, [0, 1] for lam and for symbols in policies
         and transitions, (0, oo) for mu, else all reals.
-    sampling : {"trajectory", "iid"}
+    sampling : {"trajectory", "iid"}, optional
+        As for :func:`mean_dynamics`.
 
     Returns
     -------
@@ -95,19 +108,25 @@ def stability_region(
     >>> stability_region(two_state("9/10"), TD(lam="l"), "l")
     Interval.Lopen(4/9, 1)
     """
-    found = _the_symbol(problem, require_learner(learner), symbol)
+    require_learner(learner)
+    found = _the_symbol(problem, learner, symbol)
+    sampling = resolve_sampling(problem._ops, learner, sampling, mean_only=True)
     inside = _domain(problem, learner, found) if domain is None else domain
     pieces: list[sp.Set] = []
-    edges = [inside.start, inside.end]
-    for left, right, coefficients in _sign_cells(problem, learner, found, inside, sampling):
-        polynomials = _crossings(coefficients)
-        ends = _split(left, right, polynomials, found)
-        edges += ends
-        for a, b in itertools.pairwise(ends):
+    ends, breaks = {inside.start, inside.end}, set()
+    for cell in _sign_cells(problem, learner, found, inside, sampling):
+        breaks |= {cell.left, cell.right, *cell.breaks(found)}
+        for coefficients in cell.polynomials:
+            ends |= set(_split(cell.left, cell.right, _crossings(coefficients), found))
+        inner = sorted(
+            (e for e in ends | breaks if cell.left <= e <= cell.right), key=lambda r: sp.N(r, 40)
+        )
+        for a, b in itertools.pairwise(inner):
             at = {found: rational_between(a, b)}
-            if verdict_of([c.subs(at) for c in coefficients]) == "stable":
+            verdicts = [verdict_of([c.subs(at) for c in p]) for p in cell.polynomials]
+            if verdicts and all(v == "stable" for v in verdicts):
                 pieces.append(sp.Interval.open(a, b))
-    points = [edge for edge in set(edges) if edge.is_Rational and edge in inside]
+    points = [e for e in ends | breaks if e in inside and (e.is_Rational or e in breaks)]
     kept = [edge for edge in points if _stable_at(problem, learner, found, edge, sampling)]
     region = sp.Union(*pieces, sp.FiniteSet(*kept))
     return region & problem.valid_range(found) if found in problem.symbols else region
@@ -140,14 +159,40 @@ def _domain(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> s
     return sp.Interval(0, 1) if symbol in chances else sp.Interval(-sp.oo, sp.oo)
 
 
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """An open range of the symbol on which no sign that the rule asks for changes.
+
+    ``polynomials`` has the characteristic polynomial of A on U, one for each closed class that a
+    trajectory may be in and where something moves; ``critical`` what may make U smaller.
+    """
+
+    left: Any
+    right: Any
+    polynomials: list[list[Any]]
+    critical: list[Any]
+
+    def breaks(self, symbol: sp.Symbol) -> list[Any]:
+        """Points inside at which U may be smaller."""
+        return _split(self.left, self.right, self.critical, symbol)[1:-1]
+
+
 def _on_cell(
-    problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol, sample: Any, sampling: str
-) -> tuple[list[Any], set[Any]]:
-    """The characteristic polynomial with signs taken at the sample, and what was asked."""
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    sample: Any,
+    sampling: str | None,
+) -> tuple[list[list[Any]], list[Any], set[Any]]:
+    """Characteristic polynomials with signs taken at the sample, pivots of U, and what was asked."""
     arithmetic = CellArithmetic(symbol, sample)
     dyn = MeanDynamics(problem, learner, sampling, arithmetic)
-    coefficients = [arithmetic.public(c) for c in dyn.quotient_charpoly()]
-    return coefficients, arithmetic.asked
+    polynomials, critical = [], []
+    for found in (each.expectation for each in dyn.classes):
+        critical += [arithmetic.public(c) for c in found.span.critical]
+        if found.span.dimension:
+            polynomials.append([arithmetic.public(c) for c in found.charpoly()])
+    return polynomials, critical, arithmetic.asked
 
 
 def _sign_cells(
@@ -155,21 +200,21 @@ def _sign_cells(
     learner: Learner,
     symbol: sp.Symbol,
     inside: sp.Interval,
-    sampling: str,
-) -> list[tuple[Any, Any, list[Any]]]:
-    """Open cells on which no sign that the rule asks for changes, with the polynomial there."""
+    sampling: str | None,
+) -> list[Cell]:
+    """The cells from left to right."""
     waiting = [(inside.start, inside.end)]
     done = []
     while waiting:
         left, right = waiting.pop()
         sample = rational_between(left, right)
-        coefficients, asked = _on_cell(problem, learner, symbol, sample, sampling)
+        polynomials, critical, asked = _on_cell(problem, learner, symbol, sample, sampling)
         ends = _split(left, right, list(asked), symbol)
         if len(ends) == 2:
-            done.append((left, right, coefficients))
+            done.append(Cell(left, right, polynomials, critical))
         else:
             waiting += itertools.pairwise(ends)
-    return sorted(done, key=lambda cell: sp.N(cell[0], 40))
+    return sorted(done, key=lambda cell: sp.N(cell.left, 40))
 
 
 def _split(left: Any, right: Any, expressions: list[Any], symbol: sp.Symbol) -> list[Any]:
@@ -196,21 +241,34 @@ def _crossings(coefficients: list[Any]) -> list[Any]:
     return [c for c in map(sp.sympify, candidates) if c.free_symbols]
 
 
+NO_PROBLEM = (ProbabilityError, DiscountError, CoverageError, NumberError, MathematicalError)
+"""What says that there is no problem, or no expected update, at a value of the symbol."""
+
+
 def _stable_at(
-    problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol, value: Any, sampling: str
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    value: Any,
+    sampling: str | None,
 ) -> bool:
-    """The exact verdict with a rational value put in; False where there is no update at all."""
-    values = {symbol: value}
-    fields = {
-        f.name: public_number(substitute(parse_number(getattr(learner, f.name)), values))
-        for f in dataclasses.fields(learner)  # type: ignore[arg-type]
-        if f.name in ("lam", "mu") and f.init
-    }
+    """The exact verdict with a value put in; False where there is no update at all."""
     try:
+        if not value.is_Rational:
+            return stable_at_root(problem, learner, symbol, value, sampling)
+        values = {symbol: value}
+        fields = {
+            f.name: public_number(substitute(parse_number(getattr(learner, f.name)), values))
+            for f in dataclasses.fields(learner)  # type: ignore[arg-type]
+            if f.name in ("lam", "mu") and f.init
+        }
         there = problem.subs(values) if symbol in problem.symbols else problem
-        changed: Learner = dataclasses.replace(learner, **fields)  # type: ignore[type-var]
+        try:
+            changed: Learner = dataclasses.replace(learner, **fields)  # type: ignore[type-var]
+        except InputError:  # lam or mu is out of its range: there is no such learner
+            return False
         return mean_dynamics(there, changed, sampling=sampling).is_stable()
-    except ObliqueTDError:
+    except NO_PROBLEM:
         return False
 
 
@@ -271,7 +329,8 @@ def stability_map(
     >>> found.stable[3]
     [False, True, True, True]
     """
-    known = {str(s): s for s in {*problem.symbols, *require_learner(learner).symbols}}
+    require_learner(learner)
+    known = {str(s): s for s in {*problem.symbols, *learner.symbols}}
     if sorted(map(str, symbols)) != sorted(known):
         raise InputError(
             f"a map needs exactly the free symbols; they are {', '.join(sorted(known)) or 'none'}, given "
@@ -280,9 +339,14 @@ def stability_map(
     if not isinstance(resolution, int) or resolution < 1:
         raise InputError(f"resolution is {resolution!r}; expected a positive integer")
     dyn = mean_dynamics(problem, learner)
-    coefficients = [dyn.public(c) for c in dyn.quotient_charpoly()]
+    polynomials = [
+        [dyn.public(c) for c in each.expectation.charpoly()]
+        for each in dyn.classes
+        if each.expectation.span.dimension
+    ]
     factors = {
         factor
+        for coefficients in polynomials
         for candidate in _crossings(coefficients)
         for factor, _ in sp.factor_list(candidate)[1]
         if factor.free_symbols
@@ -293,8 +357,10 @@ def stability_map(
         for low, high in ranges
     ]  # fmt: skip
     a, b = (known[str(s)] for s in symbols)
-    stable = [
-        [verdict_of([c.subs({a: u, b: v}) for c in coefficients]) == "stable" for v in axes[1]]
-        for u in axes[0]
-    ]
+
+    def stable_at(u: Any, v: Any) -> bool:
+        verdicts = [verdict_of([c.subs({a: u, b: v}) for c in p]) for p in polynomials]
+        return bool(verdicts) and all(found == "stable" for found in verdicts)
+
+    stable = [[stable_at(u, v) for v in axes[1]] for u in axes[0]]
     return StabilityMap(tuple(sorted(factors, key=sp.default_sort_key)), axes[0], axes[1], stable)

@@ -1,20 +1,43 @@
-"""Numbers that a learner's rule can run on: the problem's own, with a sign that can be asked.
+"""Numbers that a learner's rule can run on: the problem's own, with what has to be known of them.
 
-A rule compares with 0. Rationals and floats can; a rational function's sign depends on
-its symbol. :class:`Signed` passes the arithmetic through and asks the problem's
-arithmetic for the sign, which answers or raises ``SignUndecidedError``.
+A rule compares with 0. Rationals can; a rational function's sign depends on its symbol:
+:class:`Signed` passes the arithmetic through and asks the problem's arithmetic for the sign,
+which answers or raises ``SignUndecidedError``. A float has a sign, but may be nothing but
+rounding noise: :class:`Rounded` carries a bound on that along.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import Arithmetic
+from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
+from obliquetd.errors import NumberError
 
-__all__ = ["Signed", "signed_array", "unsigned"]
+__all__ = [
+    "Rounded",
+    "Signed",
+    "Slope",
+    "lifted",
+    "native_matrix",
+    "plain",
+    "rounded_entries",
+    "signed_array",
+    "unsigned",
+]
+
+UNIT = 2.0**-53
+"""Half the distance from 1 to the next float: the relative error of one operation."""
+DYADIC = 2.0**20
+"""A float that is a multiple of 1/DYADIC is taken to be meant exactly."""
+SMALLEST = 2.0**-1074
+NORMAL = 2.0**-1022
+LEAST = 1e-280
+"""Results that are all smaller have lost digits to the floor of the floats."""
 
 
 class Signed:
@@ -29,15 +52,21 @@ class Signed:
         return other.value if isinstance(other, Signed) else other * self.arithmetic.one
 
     def __add__(self, other: Any) -> Signed:
+        if isinstance(other, Slope):
+            return NotImplemented
         return Signed(self.value + self._other(other), self.arithmetic)
 
     def __sub__(self, other: Any) -> Signed:
+        if isinstance(other, Slope):
+            return NotImplemented
         return Signed(self.value - self._other(other), self.arithmetic)
 
     def __rsub__(self, other: Any) -> Signed:
         return Signed(self._other(other) - self.value, self.arithmetic)
 
     def __mul__(self, other: Any) -> Signed:
+        if isinstance(other, Slope):
+            return NotImplemented
         return Signed(self.value * self._other(other), self.arithmetic)
 
     def __truediv__(self, other: Any) -> Signed:
@@ -55,15 +84,149 @@ class Signed:
         return hash(self.value)
 
 
+class Rounded:
+    """A float with a bound on how far it may be from the number that is meant.
+
+    A running error analysis (Wilkinson 1986; Higham 2002, Section 3.3), to first order: each
+    operation adds what it rounds, and hands on what its operands brought along. What is read
+    as data is off by half a unit in the last place, unless it has few binary digits.
+    """
+
+    __slots__ = ("error", "value")
+
+    def __init__(self, value: float, error: float = 0.0) -> None:
+        self.value, self.error = value, error
+
+    @classmethod
+    def datum(cls, value: Any) -> Rounded:
+        """A float that came in: 0.5 is exact, 0.1 is not."""
+        number = float(value)
+        exact = abs(number) < 1e9 and (number * DYADIC).is_integer()
+        return cls(number, 0.0 if exact else abs(number) * UNIT)
+
+    def __add__(self, other: Any) -> Rounded:
+        if not isinstance(other, Rounded):
+            if isinstance(other, Slope):
+                return NotImplemented
+            other = Rounded(float(other))
+        value = self.value + other.value
+        return Rounded(value, self.error + other.error + UNIT * abs(value))
+
+    def __neg__(self) -> Rounded:
+        return Rounded(-self.value, self.error)
+
+    def __sub__(self, other: Any) -> Rounded:
+        return NotImplemented if isinstance(other, Slope) else self + -other
+
+    def __rsub__(self, other: Any) -> Rounded:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Rounded:
+        if not isinstance(other, Rounded):
+            if isinstance(other, Slope):
+                return NotImplemented
+            other = Rounded(float(other))
+        a, b = self.value, other.value
+        value = a * b
+        size = abs(value)
+        error = abs(a) * other.error + abs(b) * self.error + self.error * other.error + UNIT * size
+        if size < NORMAL and (a or self.error) and (b or other.error):
+            error += SMALLEST
+        return Rounded(value, error)
+
+    def __truediv__(self, other: Any) -> Rounded:
+        if not isinstance(other, Rounded):
+            other = Rounded(float(other))
+        value = self.value / other.value if other.value else math.copysign(math.inf, self.value)
+        below = abs(other.value) - other.error
+        spread = self.error + abs(value) * other.error
+        error = spread / below if below > 0 else math.inf
+        return Rounded(value, error + UNIT * abs(value))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == (other.value if isinstance(other, Rounded) else other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.value > (other.value if isinstance(other, Rounded) else other)
+
+    def __bool__(self) -> bool:
+        return bool(self.value) or bool(self.error)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __float__(self) -> float:
+        return self.value
+
+
+class Slope:
+    """A number to first order in the step size: value + slope alpha.
+
+    The update of a rule is the slope of its weights at alpha = 0. It is read from here, since
+    the difference of the weights after and before would lose the digits of a small update.
+    """
+
+    __slots__ = ("slope", "value")
+
+    def __init__(self, value: Any, slope: Any) -> None:
+        self.value, self.slope = value, slope
+
+    def __add__(self, other: Any) -> Slope:
+        if isinstance(other, Slope):
+            return Slope(self.value + other.value, self.slope + other.slope)
+        return Slope(self.value + other, self.slope)
+
+    def __neg__(self) -> Slope:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Slope:
+        if isinstance(other, Slope):
+            return Slope(self.value - other.value, self.slope - other.slope)
+        return Slope(self.value - other, self.slope)
+
+    def __rsub__(self, other: Any) -> Slope:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Slope:
+        if isinstance(other, Slope):
+            return Slope(
+                self.value * other.value, self.value * other.slope + self.slope * other.value
+            )
+        return Slope(self.value * other, self.slope * other)
+
+    def __truediv__(self, other: Any) -> Slope:
+        if isinstance(other, Slope):
+            ratio = self.value / other.value
+            return Slope(ratio, (self.slope - ratio * other.slope) / other.value)
+        return Slope(self.value / other, self.slope / other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == (other.value if isinstance(other, Slope) else other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > (other.value if isinstance(other, Slope) else other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def lifted(value: Any, arithmetic: Arithmetic) -> Any:
+    """A native scalar as a number that a rule runs on."""
+    if arithmetic.kind == "float":
+        return value if isinstance(value, Rounded) else Rounded.datum(value)
+    return Signed(value, arithmetic) if arithmetic.kind == "symbolic" else value
+
+
 def signed_array(values: Any, arithmetic: Arithmetic) -> npt.NDArray[Any]:
     """Native scalars as an array that a rule can run on."""
-    if arithmetic.kind == "float":
-        return np.array(values, dtype=float)
     out = np.empty(np.shape(values), dtype=object)
-    wrap = arithmetic.kind == "symbolic"
     for place in np.ndindex(*out.shape):
         x = values[place] if isinstance(values, np.ndarray) else _at(values, place)
-        out[place] = Signed(x, arithmetic) if wrap else x
+        out[place] = lifted(x, arithmetic)
     return out
 
 
@@ -74,5 +237,56 @@ def _at(values: Any, place: tuple[int, ...]) -> Any:
 
 
 def unsigned(value: Any, arithmetic: Arithmetic) -> Any:
-    """The native scalar in a rule's answer."""
-    return value.value if isinstance(value, Signed) else value * arithmetic.one
+    """What the expectation computes with in a rule's answer: native, or for floats ``Rounded``."""
+    if isinstance(value, Slope):
+        value = value.value
+    if isinstance(value, Signed):
+        return value.value
+    if isinstance(value, Rounded):
+        return value
+    return Rounded(float(value)) if arithmetic.kind == "float" else value * arithmetic.one
+
+
+def plain(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Native scalars; for floats without their error bounds.
+
+    Raises
+    ------
+    NumberError
+        Where floats overflowed, or where all that is not zero is next to the smallest float.
+    """
+    flat = [x for row in rows for x in row]
+    if not any(isinstance(x, Rounded) for x in flat):
+        return [list(row) for row in rows]
+    sizes = [abs(float(x)) for x in flat]
+    if not all(map(math.isfinite, sizes)):
+        raise NumberError(
+            "the numbers of the update are beyond the range of floats (1.8e308); divide the features "
+            "and rewards by a power of ten, or use arithmetic='exact'"
+        )
+    bounds = [x.error for x in flat if isinstance(x, Rounded)]
+    if max(sizes) < LEAST and 0 < max(bounds) < LEAST:
+        raise NumberError(
+            "the numbers of the update are below the range of floats (2.2e-308), where they lose their "
+            "digits or become 0; multiply the features by a power of ten, or use arithmetic='exact'"
+        )
+    return [[float(x) for x in row] for row in rows]
+
+
+def native_matrix(
+    rows: Sequence[Sequence[Any]], shape: tuple[int, int], arithmetic: Arithmetic
+) -> Matrix:
+    """A matrix of the arithmetic; for floats one that carries the error bounds on."""
+    if arithmetic.kind != "float":
+        return arithmetic.matrix(rows, shape)
+    bounds = [[x.error if isinstance(x, Rounded) else 0.0 for x in row] for row in rows]
+    values = np.array(plain(rows), dtype=float).reshape(shape)
+    return FloatMatrix(values, error=np.array(bounds, dtype=float).reshape(shape))
+
+
+def rounded_entries(column: Matrix) -> list[Any]:
+    """The entries of a column, for floats with their error bounds."""
+    if not isinstance(column, FloatMatrix):
+        return column.entries()
+    bounds = np.asarray(column.error).ravel().tolist()
+    return [Rounded(v, e) for v, e in zip(column.entries(), bounds, strict=True)]

@@ -1,8 +1,8 @@
 """Stability of x' = b - A x, decided without computing an eigenvalue.
 
-Stable means that all eigenvalues of A are in the open right half plane. On ker Phi no
-value moves: A vanishes there, and stability is judged on the quotient R^d / ker Phi, on
-which A acts as Q = (B'B)^-1 B'A B for a basis B of the row space of Phi.
+Weights move in the span U of all updates alone (:mod:`obliquetd.dynamics.span`): A maps into
+it, and acts there as Q, with A B = B Q for a basis B of U. Stable means that all eigenvalues of
+Q are in the open right half plane. Where U is {0}, nothing moves: that is a verdict of its own.
 
 Let p be the characteristic polynomial of Q, and h = gcd(p(x), p(-x)), which collects
 the roots that come in pairs +-lambda, those on the imaginary axis among them. p/h has none
@@ -15,29 +15,29 @@ of those, so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import flint
-import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import FloatMatrix, Matrix, parse_number, public_number
+from obliquetd.algebra import Matrix, parse_number, public_number
+from obliquetd.errors import SignUndecidedError
 
 __all__ = [
+    "NOTHING_MOVES",
     "Stability",
     "definiteness",
-    "float_stability",
     "routh_conditions",
     "routh_is_positive",
     "verdict_of",
+    "worst_of",
 ]
 
 x = sp.Dummy("x")
 
-MARGIN = 1e-9
-"""Floats: a smallest real part within this times ||A|| of 0 is too close to call."""
+NOTHING_MOVES = "nothing moves"
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,12 @@ class Stability:
 
     Attributes
     ----------
-    verdict : {"stable", "unstable", "marginal", "undecided"}
+    verdict : {"stable", "unstable", "marginal", "undecided", "nothing moves"}
     kernel_dimension : int
-        The dimension of ker Phi, modulo which the verdict holds.
+        In how many dimensions no update moves theta: ker Phi, and what no data reaches.
     symmetric_part : {"positive definite", "positive semidefinite", "indefinite", "unknown"}
-        Of x'Ax on the row space of Phi. Positive definite is enough for stability, and not needed.
+        Of x'Ax on the span of the updates. Positive definite is enough for stability, and not
+        needed.
     margin : float or None
         For floats: the smallest real part of an eigenvalue.
     condition : object
@@ -64,7 +65,24 @@ class Stability:
     condition: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
+        if self.verdict == "undecided":
+            raise SignUndecidedError(
+                "the verdict is undecided, neither true nor false: "
+                + (
+                    self.condition[0]
+                    if self.margin is not None
+                    else f"it needs {' and '.join(f'{c} > 0' for c in self.condition)}; "
+                    "otd.stability_region(problem, learner, symbol) solves that"
+                ),
+                self.condition,
+            )
         return self.verdict == "stable"
+
+
+def worst_of(found: Sequence[Stability]) -> Stability:
+    """The verdict on a process that is one of several, each with its own."""
+    order = ("unstable", "undecided", "marginal", "stable", NOTHING_MOVES)
+    return min(found, key=lambda s: order.index(s.verdict))
 
 
 def routh_is_positive(coefficients: list[Any]) -> bool:
@@ -157,20 +175,3 @@ def definiteness(form: Matrix) -> str:
     if all(s > 0 for s in signs):
         return "positive definite"
     return "positive semidefinite" if all(s >= 0 for s in signs) else "indefinite"
-
-
-def float_stability(Q: FloatMatrix, form: Matrix, kernel_dimension: int) -> Stability:
-    """For floats: eigenvalues by the Schur form, and an honest band around 0."""
-    A: npt.NDArray[Any] = Q.dense()
-    margin = float(np.linalg.eigvals(A).real.min()) if A.size else np.inf
-    F = np.asarray(form.public())
-    least = float(np.linalg.eigvalsh((F + F.T) / 2).min()) if A.size else np.inf
-    band = MARGIN * max(1.0, float(np.linalg.norm(A)))
-    verdict = "stable" if margin > band else "unstable" if margin < -band else "undecided"
-    symmetric = (
-        "positive definite" if least > band else "indefinite" if least < -band else "unknown"
-    )
-    note = (
-        () if verdict != "undecided" else ("too close to call in floats; use arithmetic='exact'",)
-    )
-    return Stability(verdict, kernel_dimension, symmetric, margin, note)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from obliquetd.algebra import Matrix
 from obliquetd.dynamics.moments import JumpSystem, Moments, constant_step_size
-from obliquetd.dynamics.quotient import quotient_basis
 from obliquetd.dynamics.step_size import step_size_limit
 from obliquetd.errors import MathematicalError, SizeError
 from obliquetd.learners import Learner
@@ -19,11 +19,15 @@ LARGEST = 1_200
 
 
 def stationary_moments(
-    problem: PolicyEvaluation, learner: Learner, *, sampling: str = "trajectory"
+    problem: PolicyEvaluation,
+    learner: Learner,
+    theta0: Any = None,
+    *,
+    sampling: str | None = None,
 ) -> Moments:
-    """The moments that :func:`exact_moments` tends to, from any start in the row space of Phi.
+    """The moments that :func:`exact_moments` tends to from theta_0.
 
-    With z the weights modulo ker Phi, each outcome maps z to M z + c; the means
+    With x = x_0 + B z, B a basis of the span of all updates, each outcome maps z to M z + c; the means
     m_s = E[z 1{s}] and second moments S_s = E[z z' 1{s}] solve
 
     m_s' = sum of w (M m_s + c p_s),   S_s' = sum of w (M S_s M' + M m_s c' + c m_s' M' + c c' p_s).
@@ -33,7 +37,11 @@ def stationary_moments(
     problem : PolicyEvaluation
     learner : Learner
         Without a trace, with a constant step size below :func:`step_size_limit`.
-    sampling : {"trajectory", "iid"}
+    theta0 : vector of d, optional
+        Zero unless given; the limit depends on it only where some weights never move.
+    sampling : {"trajectory", "iid"}, optional
+        A stationary trajectory, which None means too, or independent transitions, states in
+        proportion to xi.
 
     Returns
     -------
@@ -43,7 +51,8 @@ def stationary_moments(
     Raises
     ------
     MathematicalError
-        Where the step size is too large for a stationary second moment.
+        Where the step size is too large for a stationary second moment, and where a trajectory
+        is in one of several closed classes, each with moments of its own.
     SizeError
         Where the equation has over 1200 unknowns.
 
@@ -57,13 +66,20 @@ def stationary_moments(
     system = JumpSystem(problem, learner, sampling)
     ops, groups = system.ops, system.groups
     alpha = constant_step_size(ops, learner)
-    _, B, left = quotient_basis(ops, learner.two_timescale)
-    m = B.shape[1]
+    if len(system.expectations) > 1:
+        raise MathematicalError(
+            f"a trajectory stays in one of {len(system.expectations)} closed classes, and each has "
+            "stationary moments of its own; build the problem with xi=problem.chain."
+            "stationary_by_class[k]"
+        )
+    span = system.expectations[0].span
+    B, m = span.basis, span.dimension
+    x0 = ops.arithmetic.column(system.start_weights(theta0))
     if groups * m * m > LARGEST:
         raise SizeError(
             f"the second moments have {groups * m * m} unknowns; at most {LARGEST} are solved for"
         )
-    limit = step_size_limit(problem, learner, sampling=sampling)
+    limit = step_size_limit(problem, learner, sampling=sampling) if m else math.inf
     if not ops.arithmetic.public(alpha) < limit:
         raise MathematicalError(
             f"the step size {ops.arithmetic.public(alpha)} of {learner.name} has no stationary second "
@@ -71,9 +87,11 @@ def stationary_moments(
         )
     arithmetic, size, chances = ops.arithmetic, system.size, system.start()
     steps = []
-    for s, t, weight, c, G in system.outcomes:
-        drift = (left @ arithmetic.column([alpha * v for v in c])).entries()
-        slope = (left @ arithmetic.matrix(G, (size, size)) @ B).rows()
+    for s, t, weight, c, gradient in system.outcomes:
+        G = ops.arithmetic.matrix(gradient, (size, size))
+        update = ops.arithmetic.column(c) + G @ x0
+        drift = [alpha * v for v in span.coordinates(update).entries()]
+        slope = span.restrict(G).rows()
         M = [
             [alpha * g + (arithmetic.one if i == j else arithmetic.zero) for j, g in enumerate(row)]
             for i, row in enumerate(slope)
@@ -102,7 +120,8 @@ def stationary_moments(
         sum((spreads[g * m * m + k] for g in range(groups)), arithmetic.zero) for k in range(m * m)
     ]
     S = B @ arithmetic.matrix([total[i * m : (i + 1) * m] for i in range(m)], (m, m)) @ B.T
-    return system.moments([(B @ arithmetic.column(mean), S)])
+    u = B @ arithmetic.column(mean)
+    return system.moments([(x0 + u, S + x0 @ u.T + u @ x0.T + x0 @ x0.T)])
 
 
 def _fixed_point(arithmetic: Any, steps: list[Any], groups: int, k: int) -> list[Any]:

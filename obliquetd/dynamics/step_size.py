@@ -1,42 +1,59 @@
 """How large a constant step size may be, exactly where the problem is small.
 
-The second moments of a jump system (:mod:`obliquetd.dynamics.moments`) are mapped
-linearly, S_t <- sum of w M S_s M'. In mean square the learner is stable where this map T,
-taken modulo ker Phi, has spectral radius below one. T maps positive semidefinite matrices
-to such, so its radius is an eigenvalue (Krein and Rutman), and the step size at which
-stability ends is the smallest positive root of det(1 - T(alpha)).
+The second moments of a jump system (:mod:`obliquetd.dynamics.moments`) are mapped linearly,
+S_t <- sum of w M S_s M', on the span U of all updates. In mean square the learner is stable
+where this map T(alpha) has spectral radius below one. T maps positive semidefinite matrices to
+such, so its radius is an eigenvalue (Krein and Rutman), and the step size at which stability ends
+is the smallest positive root of det(1 - T(alpha)).
+
+T is quadratic in alpha, and T(0) = 1 on the matrices xi(s) S, so that this determinant has a
+root at 0 that hides small ones. It goes where one block of equations of 1 - T is replaced by
+the sum of all, which alpha divides: there
+
+    N(alpha) = N_0 + alpha N_1 + alpha^2 N_2,   N_0 regular where the mean dynamics is stable,
+
+and 1/alpha is the largest positive eigenvalue of the pencil (Tisseur and Meerbergen 2001).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 from typing import Any
 
-import flint
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import Matrix, parse_number, public_number
-from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.algebra import public_number
 from obliquetd.dynamics.mean import mean_dynamics
+from obliquetd.dynamics.mean_step_size import limit_in_the_mean
 from obliquetd.dynamics.moments import JumpSystem
-from obliquetd.dynamics.quotient import quotient_basis
-from obliquetd.errors import InputError, SignUndecidedError
+from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit, pencils_of
+from obliquetd.dynamics.stability import NOTHING_MOVES
+from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["step_size_limit"]
 
 LARGEST_EXACT = 30
-"""Size of T up to which the limit is an exact root; beyond, floats bisect."""
+"""Size of T up to which the limit is an exact root; beyond, floats."""
+LARGEST = 4_000
+"""Size of T up to which floats find its eigenvalues."""
+NEARLY_REAL = 1e-7
+EPS = 2.0**-52
+TOO_SLOW = (
+    "floats cannot confirm a step-size limit here: some weights move too slowly beside others. Use "
+    "arithmetic='exact', or bring the features to one scale"
+)
+Floats = npt.NDArray[np.float64]
 
 
 def step_size_limit(
     problem: PolicyEvaluation,
     learner: Learner,
     *,
-    sampling: str = "trajectory",
+    sampling: str | None = None,
     sense: str = "mean square",
 ) -> Any:
     """The largest constant step size up to which a learner is stable.
@@ -47,22 +64,27 @@ def step_size_limit(
     learner : Learner
         Without a trace; its step size does not matter. For gradient learners beta =
         alpha mu moves along.
-    sampling : {"trajectory", "iid"}
+    sampling : {"trajectory", "iid"}, optional
+        A stationary trajectory, which None means too, or independent transitions, states in
+        proportion to xi.
     sense : {"mean square", "mean"}
-        Whether E[x x'] or E[x] has to stay bounded, modulo ker Phi.
+        Whether E[x x'] or E[x] has to stay bounded, for x in the span of the updates.
 
     Returns
     -------
     number
         0 where no step size is stable (the mean dynamics is not). An exact algebraic
         number for small exact problems, else a float; oo where every step size is stable.
+        The least one where a trajectory may be in one of several closed classes.
 
     Raises
     ------
     InputError
-        For a learner with a trace.
+        For a learner with a trace, and for a trajectory with weights that are not stationary.
     SignUndecidedError
         For floats where the stability of the mean dynamics is too close to call.
+    MathematicalError
+        Where no update moves any weight, and where floats cannot confirm the limit they found.
 
     Examples
     --------
@@ -75,127 +97,99 @@ def step_size_limit(
     if sense not in ("mean square", "mean"):
         raise InputError(f"sense is {sense!r}; expected 'mean square' or 'mean'")
     system = JumpSystem(problem, learner, sampling)
-    ops = system.ops
-    verdict = mean_dynamics(problem, learner, sampling=sampling).stability.verdict
+    sampled = "iid" if system.iid else "trajectory"
+    verdict = mean_dynamics(problem, learner, sampling=sampled).stability.verdict
     if verdict == "undecided":
         raise SignUndecidedError(
-            "the stability of the mean dynamics is too close to call in floats"
+            "the stability of the mean dynamics is too close to call in floats; use "
+            "arithmetic='exact'"
         )
-    exact = ops.arithmetic.kind == "exact"
+    if verdict == NOTHING_MOVES:
+        raise MathematicalError(
+            f"no update of {learner.name} moves any weight here, whatever the step size"
+        )
+    exact = system.ops.arithmetic.kind == "exact"
     if verdict != "stable":
         return sp.Integer(0) if exact else 0.0
-    _, B, left = quotient_basis(ops, learner.two_timescale)
-    pencils = (
-        _pencils(system, B, left) if sense == "mean square" else [_mean_pencil(system, B, left)]
-    )
-    groups = system.groups if sense == "mean square" else 1
-    m = len(pencils[0].constant)
+    find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
+    limits = [
+        find(pencils_of(system, found), exact)
+        for found in system.expectations
+        if found.span.dimension
+    ]
+    return min(limits, key=lambda a: sp.N(a, 40) if isinstance(a, sp.Basic) else a)
+
+
+def _limit_in_mean_square(pencils: list[Pencil], exact: bool) -> Any:
+    m = len(pencils[0].G)
+    groups = 1 + max(p.s for p in pencils)
     if exact and groups * m * (m + 1) // 2 <= LARGEST_EXACT:
-        return _exact_limit(pencils, m, groups)
+        return exact_limit([(p.s, p.t, p.weight, p.at) for p in pencils], m, groups)
     return _float_limit(pencils, m, groups)
 
 
-@dataclass(frozen=True)
-class Pencil:
-    """One outcome of a jump system modulo ker Phi: x in group s goes to M x in group t.
-
-    M = constant + alpha slope, native scalars.
-    """
-
-    s: int
-    t: int
-    weight: Any
-    constant: list[list[Any]]
-    slope: list[list[Any]]
-
-
-def _pencils(system: JumpSystem, B: Matrix, left: Matrix) -> list[Pencil]:
-    arithmetic, size = system.ops.arithmetic, system.size
-    identity = arithmetic.identity(B.shape[1]).rows()
-    return [
-        Pencil(s, t, weight, identity, (left @ arithmetic.matrix(G, (size, size)) @ B).rows())
-        for s, t, weight, _, G in system.outcomes
-    ]
-
-
-def _mean_pencil(system: JumpSystem, B: Matrix, left: Matrix) -> Pencil:
-    """E[x 1{s}] over all groups as one vector x, with its map M.
-
-    The radius of M is below one if and only if that of S -> M S M' is, again a positive map.
-    """
-    zero, m = system.ops.arithmetic.zero, B.shape[1]
-    size = system.groups * m
-    constant, slope = ([[zero] * size for _ in range(size)] for _ in range(2))
-    for p in _pencils(system, B, left):
-        for whole, part in ((constant, p.constant), (slope, p.slope)):
-            for i, row in enumerate(part):
-                for j, value in enumerate(row):
-                    at = whole[p.t * m + i]
-                    at[p.s * m + j] = at[p.s * m + j] + p.weight * value
-    return Pencil(0, 0, system.ops.arithmetic.one, constant, slope)
-
-
-def _exact_limit(pencils: list[Pencil], m: int, groups: int) -> Any:
-    """The smallest positive root of det(1 - T(alpha)), interpolated from integer samples."""
-    pairs = [(i, j) for i in range(m) for j in range(i, m)]
-    size = groups * len(pairs)
-    degree = 2 * size
-    points = range(degree + 1)
-    identity = flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-    values = [[(identity - _second_order(pencils, point, pairs, size)).det()] for point in points]
-    solved = [c for (c,) in coefficients_through(points, values)]
-    polynomial = sp.Poly([public_number(parse_number(c)) for c in solved[::-1]], sp.Dummy("alpha"))
-    positive = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots() if r > 0]
-    return min(positive, key=lambda r: sp.N(r, 40)) if positive else sp.oo
-
-
-def _second_order(
-    pencils: list[Pencil], alpha: int, pairs: list[tuple[int, int]], size: int
-) -> Any:
-    """S -> sum of w M S M' on symmetric matrices, in the coordinates S_ij, i <= j."""
-    k = len(pairs)
-    T = flint.fmpq_mat(size, size)
-    for p in pencils:
-        M = [
-            [c + alpha * g for c, g in zip(a, b, strict=True)]
-            for a, b in zip(p.constant, p.slope, strict=True)
-        ]
-        for row, (i, j) in enumerate(pairs):
-            for column, (a, b) in enumerate(pairs):
-                value = M[i][a] * M[j][b] + (M[i][b] * M[j][a] if a != b else 0)
-                if value:
-                    at = (p.t * k + row, p.s * k + column)
-                    T[at] = T[at] + p.weight * value
-    return T
-
-
 def _float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
-    """Double the step size until the spectral radius passes one, then bisect."""
-
-    def table(values: list[Any]) -> npt.NDArray[Any]:
-        return np.array(
-            [[[float(public_number(v)) for v in row] for row in rows] for rows in values]
+    """The smallest positive root of the pencil N, in the unit of step size that G suggests."""
+    i, j = np.triu_indices(m)
+    k = len(i)
+    if groups * k > LARGEST:
+        raise SizeError(
+            f"the second moments have {groups * k} unknowns; eigenvalues of at most {LARGEST} are "
+            "computed. Use fewer features, or sense='mean'"
         )
+    G = np.array([[[float(public_number(v)) for v in row] for row in p.G] for p in pencils])
+    G, unit = balanced(G)
+    shape = (groups, k, groups, k)
+    T1, T2 = np.zeros(shape), np.zeros(shape)
+    N0 = np.eye(groups * k).reshape(shape)
+    for p, g in zip(pencils, G, strict=True):
+        w = float(public_number(p.weight))
+        N0[p.t, :, p.s, :] -= w * np.eye(k)
+        T1[p.t, :, p.s, :] += w * (_pairs(np.eye(m), g, i, j) + _pairs(g, np.eye(m), i, j))
+        T2[p.t, :, p.s, :] += w * _pairs(g, g, i, j)
+    N1, N2 = -T1, -T2
+    N0[-1], N1[-1], N2[-1] = -T1.sum(axis=0), -T2.sum(axis=0), 0.0
+    size = groups * k
+    root = _smallest_root(*(M.reshape(size, size) for M in (N0, N1, N2)))
+    if math.isfinite(root):
+        _confirm(root, T1.reshape(size, size), T2.reshape(size, size), pencils, k)
+    return unit * root
 
-    constant, slope = table([p.constant for p in pencils]), table([p.slope for p in pencils])
-    weights = np.array([float(public_number(p.weight)) for p in pencils])[:, None, None]
-    k = m * m
 
-    def radius(alpha: float) -> float:
-        M = constant + alpha * slope
-        blocks = weights * np.einsum("kab,kcd->kacbd", M, M).reshape(len(M), k, k)
-        T: npt.NDArray[Any] = np.zeros((groups * k, groups * k))
-        for p, block in zip(pencils, blocks, strict=True):
-            T[p.t * k : (p.t + 1) * k, p.s * k : (p.s + 1) * k] += block
-        return float(np.abs(np.linalg.eigvals(T)).max())
+def _pairs(M: Floats, N: Floats, i: Any, j: Any) -> Floats:
+    """S -> M S N' on symmetric S, half of it: with (N, M) it gives the symmetric sum."""
+    straight = M[np.ix_(i, i)] * N[np.ix_(j, j)]
+    crossed = M[np.ix_(i, j)] * N[np.ix_(j, i)]
+    return np.asarray(straight + np.where(i != j, crossed, 0.0))
 
-    high = 1e-6
-    while radius(high) < 1.0:
-        high *= 2.0
-        if high > 1e9:
-            return np.inf
-    low = high / 2.0
-    for _ in range(50):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if radius(middle) < 1.0 else (low, middle)
-    return low
+
+def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
+    """The smallest alpha > 0 with det(N_0 + alpha N_1 + alpha^2 N_2) = 0, infinite if none."""
+    try:
+        X = np.linalg.solve(N0, np.hstack([N1, N2]))
+    except np.linalg.LinAlgError:
+        raise MathematicalError(TOO_SLOW) from None
+    size = len(N0)
+    companion = np.zeros((2 * size, 2 * size))
+    companion[:size] = -X
+    companion[size:, :size] = np.eye(size)
+    mu = np.linalg.eigvals(companion)
+    real = mu[(mu.real > 0) & (np.abs(mu.imag) <= NEARLY_REAL * np.abs(mu))].real
+    largest = float(real.max(initial=0.0))
+    return 1.0 / largest if largest > EPS * float(np.abs(mu).max(initial=0.0)) else math.inf
+
+
+def _confirm(root: float, T1: Floats, T2: Floats, pencils: list[Pencil], k: int) -> None:
+    """The spectral radius of T just below and just above what was found."""
+    size = len(T1)
+    T0 = np.zeros((size, size))
+    for p in pencils:
+        block = slice(p.t * k, (p.t + 1) * k), slice(p.s * k, (p.s + 1) * k)
+        T0[block] += float(public_number(p.weight)) * np.eye(k)
+    noise = 1e3 * size * EPS
+    below, above = (
+        float(np.abs(np.linalg.eigvals(T0 + a * T1 + a * a * T2)).max())
+        for a in (0.99 * root, 1.01 * root)
+    )
+    if below > 1.0 + noise or above < 1.0 - noise:
+        raise MathematicalError(TOO_SLOW)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import Matrix
-from obliquetd.dynamics.scalars import signed_array, unsigned
+from obliquetd.dynamics.scalars import plain, signed_array, unsigned
 from obliquetd.errors import UndefinedError
 from obliquetd.learners.emphatic import omega
 from obliquetd.operators import Operators
@@ -20,7 +20,11 @@ def tilted_mass(ops: Operators, features: Any) -> tuple[Matrix, Matrix]:
     zero = ops.arithmetic.zero
     discounts = signed_array(ops.row_discount, ops.arithmetic)
     weights = [
-        pi * p * unsigned(omega(features, s, t, g), ops.arithmetic) if pi else zero
+        (
+            pi * p * plain([[unsigned(omega(features, s, t, g), ops.arithmetic)]])[0][0]
+            if pi
+            else zero
+        )
         for pi, p, s, t, g in zip(
             ops.pi,
             ops.probability,

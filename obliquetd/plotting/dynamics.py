@@ -32,8 +32,8 @@ def eigenvalues(
 ) -> Axes:
     """The eigenvalues of A in the plane; those in the shaded half make a learner unstable.
 
-    E[x] moves by alpha (b - A x), so real parts have to be positive. Zeros that belong to ker Phi,
-    which no value sees, are drawn as well; ``dynamics.stability`` leaves them out.
+    E[x] moves by alpha (b - A x), so real parts have to be positive. Eigenvalues that belong to
+    weights which no update moves are drawn as well; ``dynamics.stability`` leaves them out.
 
     Parameters
     ----------

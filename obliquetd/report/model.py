@@ -204,9 +204,7 @@ def _section(name: str, dynamics: Any) -> LearnerSection:
 def _told(stability: Stability) -> str:
     parts = []
     if stability.kernel_dimension:
-        parts.append(
-            f"modulo a kernel of dimension {stability.kernel_dimension}, which no value sees"
-        )
+        parts.append(f"no update moves theta in {stability.kernel_dimension} of its dimensions")
     if stability.verdict == "stable":
         parts.append(f"the symmetric part of A is {stability.symmetric_part}")
     if stability.margin is not None:

@@ -6,7 +6,7 @@ from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.domains import random_problem, two_state
 from obliquetd.dynamics import follow_on_second_moment, second_moment_is_finite
 from obliquetd.dynamics.follow_on import second_moment_kernel
-from obliquetd.errors import SignUndecidedError, UndefinedError
+from obliquetd.errors import InputError, SignUndecidedError, UndefinedError
 
 
 @pytest.mark.parametrize("discount", ["1/4", "1/2", "7/10", "71/100", "9/10"])
@@ -53,3 +53,24 @@ def test_undecided_and_unvisited():
     mdp = MDP.from_transitions([("t", "a", "s", 1, 0), ("s", "a", "s", 1, 0)])
     with pytest.raises(UndefinedError, match="'t'"):
         follow_on_second_moment(PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2"))
+
+
+def test_weights_that_are_not_stationary_are_refused_and_the_advice_works():
+    base = two_state(discount="1/2")
+    fields = {
+        "target": base.target,
+        "behavior": base.behavior,
+        "features": base.Phi,
+        "discount": "1/2",
+    }
+    with pytest.raises(InputError, match=r"not stationary\. Leave xi out"):
+        follow_on_second_moment(PolicyEvaluation(base.mdp, xi=["1/10", "9/10"], **fields))
+    free = PolicyEvaluation(base.mdp, **fields)
+    assert list(follow_on_second_moment(free)) == [1, 11]
+
+
+def test_both_are_public():
+    import obliquetd as otd
+
+    assert otd.follow_on_second_moment is follow_on_second_moment
+    assert otd.second_moment_is_finite(two_state(discount="1/2"))

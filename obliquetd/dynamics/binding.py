@@ -1,0 +1,92 @@
+"""Whether a certificate speaks of a given problem and learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obliquetd.algebra import parse_number
+from obliquetd.dynamics import check
+from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.errors import InputError
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["check_certificate"]
+
+
+def check_certificate(
+    certificate: Any,
+    problem: PolicyEvaluation | None = None,
+    learner: Learner | None = None,
+    *,
+    sampling: str | None = None,
+) -> bool:
+    """Whether a certificate proves its claim, and speaks of the given problem and learner.
+
+    Parameters
+    ----------
+    certificate : dict
+        As ``MeanDynamics.certificate`` returns it, or read from JSON.
+    problem : PolicyEvaluation, optional
+        Exact. Where it is given with a learner, A and the span of all updates are computed anew:
+        the certificate has to hold that A, and a basis of that span. Without it, a certificate
+        proves a claim on the matrix that it holds, whosever that is.
+    learner : Learner, optional
+    sampling : {"trajectory", "iid"}, optional
+        As for :func:`mean_dynamics`.
+
+    Returns
+    -------
+    bool
+        True, or False; a malformed certificate proves nothing and is False.
+
+    Notes
+    -----
+    :mod:`obliquetd.dynamics.check` says what is checked of the matrices, and why it suffices; it needs
+    nothing but Python's fractions. Where a trajectory may be in one of several closed classes,
+    a certificate of one of them proves instability, and stability only of that class: False.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import ETD, TD
+    >>> problem = two_state()
+    >>> found = mean_dynamics(problem, TD()).certificate()
+    >>> check_certificate(found, problem, TD()), check_certificate(found, problem, ETD())
+    (True, False)
+    """
+    if (problem is None) != (learner is None):
+        raise InputError(
+            "a certificate is bound to a problem and a learner together; give both, or neither"
+        )
+    if not check.check_certificate(certificate):
+        return False
+    if problem is None or learner is None:
+        return True
+    found = mean_dynamics(problem, learner, sampling=sampling)
+    if problem.arithmetic != "exact" or learner.symbols:
+        raise InputError(
+            f"a certificate is one of rationals, and {problem!r} with {learner!r} is not exact; "
+            "use arithmetic='exact', or substitute numbers for the symbols"
+        )
+    if certificate["claim"] == "stable" and len(found.classes) > 1:
+        return False
+    return any(_speaks_of(certificate, dynamics) for dynamics in found.classes)
+
+
+def _speaks_of(certificate: dict[str, Any], dynamics: MeanDynamics) -> bool:
+    """Whether A is the matrix of the certificate, and its basis spans U."""
+    found = dynamics.expectation
+    size = found.rule.size
+    A, B = (
+        [[parse_number(x) for x in row] for row in check.matrix(certificate[key])]
+        for key in ("A", "basis")
+    )
+    if found.A.rows() != A:
+        return False
+    theirs = found.arithmetic.matrix(B, (size, len(B[0])))
+    ours = found.span.basis
+    if theirs.shape[1] != ours.shape[1]:
+        return False
+    # the basis of U is the identity at its pivots: B = U B[pivots] where B is in the span of U
+    return (ours @ found.span.coordinates(theirs) - theirs).is_zero()

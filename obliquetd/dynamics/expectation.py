@@ -1,0 +1,157 @@
+"""The expected update of a learner, from the rule that runs.
+
+A rule is affine in the weights x = (theta, w) and affine in the memory that the past
+hands it. Given the state s, the transition is independent of the past, so under the
+stationary distribution of the sampled process
+
+    E[x_{t+1} - x_t] / alpha = sum over rows (s, a, s') of mu(a|s) p xi(s) U(x, zeta(s) / xi(s))
+
+where U is the update of the rule, the slope in its step size, and zeta(s) = E[memory 1{s_t = s}].
+The memory that a row hands on is affine too, M m + c, so zeta solves the linear system
+
+    zeta(s') = sum over rows into s' of mu(a|s) p { xi(s) c + M zeta(s) }.
+
+Evaluating the rule at x = 0 gives b; at the unit vectors, with reward 0, -A. No closed form is
+used: :mod:`obliquetd.projection` has those, as the cross-check.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from obliquetd.algebra import Matrix
+from obliquetd.dynamics.rule import RuleOnNumbers, Sample
+from obliquetd.dynamics.scalars import Rounded, native_matrix, rounded_entries
+from obliquetd.dynamics.span import Span, span_of_updates
+from obliquetd.errors import SingularError
+
+__all__ = ["Expectation"]
+
+
+class Expectation:
+    """A, b and the span of the updates, for state weights xi; for floats with error bounds.
+
+    Parameters
+    ----------
+    rule : RuleOnNumbers
+    xi : Matrix (n, 1)
+    carried : bool
+        Whether the memory is carried along a trajectory, whose weights are then stationary.
+    """
+
+    def __init__(self, rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> None:
+        self.rule, self.ops, self.arithmetic = rule, rule.ops, rule.ops.arithmetic
+        self.carried = carried and rule.learner.has_memory
+        self.xi = rounded_entries(xi)
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """The outcomes that have a chance."""
+        return [sample for sample in self.rule.samples if self.xi[sample.state]]
+
+    @cached_property
+    def memory(self) -> list[list[Any]]:
+        """For each state the mean zeta(s) / xi(s) of the memory that arrives there."""
+        rule, n, k = self.rule, self.ops.n, self.rule.memory_size
+        if not self.carried:
+            return [rule.nothing] * n
+        maps = [(sample, *rule.carried(sample)) for sample in self.samples]
+        units = self._units([start for _, start, _ in maps])
+        size = n * k
+        system = [[rule.one if i == j else rule.zero for j in range(size)] for i in range(size)]
+        right = [rule.zero] * size
+        for sample, start, columns in maps:
+            s, t = sample.state * k, sample.next_state * k
+            for i, c in enumerate(start):
+                if c:
+                    gained = self.xi[sample.state] * sample.chance * c / units[i]
+                    right[t + i] = right[t + i] + gained
+            for j, column in enumerate(columns):
+                for i, value in enumerate(column):
+                    if value:
+                        share = sample.chance * value * units[j] / units[i]
+                        system[t + i][s + j] = system[t + i][s + j] - share
+        solved = self._solved(system, right)
+        return [
+            [solved[s * k + i] * units[i] / self.xi[s] for i in range(k)]
+            if self.xi[s]
+            else rule.nothing
+            for s in range(n)
+        ]
+
+    def _units(self, starts: list[list[Any]]) -> list[Any]:
+        """A unit for each entry of the memory; for floats of its size, so that none hides another."""
+        if self.arithmetic.kind != "float":
+            return [self.rule.one] * self.rule.memory_size
+        sizes = np.array([[abs(float(c)) for c in start] for start in starts]).max(axis=0)
+        return [Rounded(float(2.0 ** np.frexp(v)[1])) if v else self.rule.one for v in sizes]
+
+    def _solved(self, system: list[list[Any]], right: list[Any]) -> list[Any]:
+        learner, size = self.rule.learner, len(right)
+        matrix = native_matrix(system, (size, size), self.arithmetic)
+        column = native_matrix([[x] for x in right], (size, 1), self.arithmetic)
+        try:
+            solved = matrix.solve(column, "the trace's stationary equation")
+        except SingularError as error:
+            raise SingularError(
+                f"the trace of {learner.name} with lam = {learner.lam} has no stationary "
+                "mean: on some closed class nothing decays it. Use a discount or lam below 1",
+                error.null_vector,
+            ) from None
+        if self.arithmetic.kind != "float":
+            return solved.entries()
+        # an entry that is exactly 0 is fed by nothing, and shares no equation with the others
+        return [x if x.value else self.rule.zero for x in rounded_entries(solved)]
+
+    @cached_property
+    def _sums(self) -> tuple[list[Any], list[list[Any]]]:
+        """b and the columns of A."""
+        rule = self.rule
+        b = [rule.zero] * rule.size
+        columns = [[rule.zero] * rule.size for _ in range(rule.size)]
+        for sample in self.samples:
+            constant, slopes = rule.at_rest(sample)
+            if self.carried:
+                memory = self.memory[sample.state]
+                constant, slopes = rule.constant(sample, memory), rule.slopes(sample, memory)
+            weight = self.xi[sample.state] * sample.chance
+            b = [total + weight * c if c else total for total, c in zip(b, constant, strict=True)]
+            for j, slope in enumerate(slopes):
+                columns[j] = [
+                    total - weight * g if g else total
+                    for total, g in zip(columns[j], slope, strict=True)
+                ]
+        return b, columns
+
+    @cached_property
+    def b(self) -> Matrix:
+        """The constant of the expected update, (D, 1)."""
+        return native_matrix([[x] for x in self._sums[0]], (self.rule.size, 1), self.arithmetic)
+
+    @cached_property
+    def A(self) -> Matrix:
+        """The matrix of the expected update, (D, D)."""
+        size = self.rule.size
+        return native_matrix(self._sums[1], (size, size), self.arithmetic).T
+
+    @cached_property
+    def span(self) -> Span:
+        """U, the span of all updates."""
+        return span_of_updates(self.rule, self.samples, carried=self.carried)
+
+    @cached_property
+    def Q(self) -> Matrix:
+        """A on U: A B = B Q."""
+        return self.span.restrict(self.A)
+
+    @cached_property
+    def form(self) -> Matrix:
+        """B'AB, the quadratic form of A on U."""
+        return self.span.basis.T @ self.A @ self.span.basis
+
+    def charpoly(self) -> list[Any]:
+        """The characteristic polynomial of A on U, native, leading one first."""
+        return self.Q.charpoly() if self.span.dimension else [self.arithmetic.one]

@@ -1,0 +1,194 @@
+"""How large a constant step size may be for the mean of the weights to stay bounded.
+
+With independent transitions E[z] is mapped by 1 - alpha Q, whose eigenvalues are inside the unit circle
+exactly for alpha < 2 Re(lambda) / |lambda|^2 for every eigenvalue lambda of Q. Along a trajectory the means
+m_s = E[z 1{s}] are mapped by M(alpha) = C + alpha S, all in one vector; the first alpha at which an
+eigenvalue reaches the circle is a root of det(1 + M) or det(1 - M), or a pair reaches it in between.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import flint
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit
+from obliquetd.errors import MathematicalError, SizeError
+
+__all__ = ["limit_in_the_mean"]
+
+Floats = npt.NDArray[Any]
+LARGEST_EXACT = 7
+"""Size of M up to which all crossings are roots of one exact polynomial."""
+LARGEST_PAIRS = 6
+"""Degree of a factor up to which a crossing of a complex pair is an exact root."""
+LARGEST_DEGREE = 12
+"""Degree of a factor up to which a crossing of a real eigenvalue is an exact root."""
+LARGEST = 2_000
+WORK = 10_000
+"""Points at which a trajectory's M is looked at on the way to the limit, times its size."""
+NOISE = 1e-12
+SLOWEST = 1e-5
+
+
+def limit_in_the_mean(pencils: list[Pencil], exact: bool) -> Any:
+    """The largest alpha up to which E[z] stays bounded; exact where that is in reach."""
+    m = len(pencils[0].G)
+    groups = 1 + max(p.s for p in pencils)
+    if groups == 1:
+        if exact:
+            return _exact_independent(_drift(pencils, m))
+        G, unit = balanced(_floats(pencils))
+        weights = np.array([float(public_number(p.weight)) for p in pencils])
+        values = np.linalg.eigvals(-np.einsum("k,kij->ij", weights, G))
+        return unit * float((2 * values.real / np.abs(values) ** 2).min())
+    if exact and groups * m <= LARGEST_EXACT:
+        size = groups * m
+        return exact_limit(
+            [(0, 0, flint.fmpq(1), lambda a: _joint(pencils, m, groups, a))], size, 1
+        )
+    return _along_a_trajectory(pencils, m, groups, exact)
+
+
+def _floats(pencils: list[Pencil]) -> Floats:
+    return np.array([[[float(public_number(v)) for v in row] for row in p.G] for p in pencils])
+
+
+def _drift(pencils: list[Pencil], m: int) -> Any:
+    """Q = -(sum of w G)."""
+    Q = flint.fmpq_mat(m, m)
+    for p in pencils:
+        for i, row in enumerate(p.G):
+            for j, g in enumerate(row):
+                if g:
+                    Q[i, j] = Q[i, j] - p.weight * g
+    return Q
+
+
+def _joint(pencils: list[Pencil], m: int, groups: int, alpha: Any) -> list[list[Any]]:
+    """M(alpha), from all m_s to all m_t."""
+    zero = flint.fmpq(0)
+    M = [[zero] * (groups * m) for _ in range(groups * m)]
+    for p in pencils:
+        for i, row in enumerate(p.at(alpha)):
+            for j, value in enumerate(row):
+                if value:
+                    M[p.t * m + i][p.s * m + j] += p.weight * value
+    return M
+
+
+def _exact_independent(Q: Any) -> Any:
+    """The least 2 Re(lambda) / |lambda|^2 = 1/lambda + 1/conjugate(lambda), as an exact number.
+
+    A float where that is a root of a polynomial of a high degree.
+    """
+    best: tuple[float, Any, bool] | None = None
+    whole = Q.charpoly()
+    for factor, _ in (whole * whole.denom()).numer().factor()[1]:
+        for root, _ in factor.complex_roots():
+            a, b = root.real, root.imag
+            value = float((2 * a / (a * a + b * b)).mid())
+            if best is None or value < best[0]:
+                best = value, factor, b == 0
+    assert best is not None
+    value, factor, real = best
+    y, t = sp.Dummy("y"), sp.Dummy("t")
+    descending = [sp.Integer(int(c)) for c in factor.coeffs()[::-1]]
+    n = factor.degree()
+    if n == 1:
+        return -2 * descending[0] / descending[1]
+    if n == 2 and not real:
+        return -descending[1] / descending[2]
+    if n > (LARGEST_DEGREE if real else LARGEST_PAIRS):
+        return value
+    inverse = sp.Poly(descending[::-1], y).as_expr()
+    if real:
+        return 2 * _nearest(sp.Poly(descending[::-1], y), value / 2)
+    return _nearest(sp.Poly(sp.resultant(inverse, inverse.subs(y, t - y), y), t), value)
+
+
+def _nearest(polynomial: Any, value: Any) -> Any:
+    roots = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots()]
+    return min(roots, key=lambda r: abs(sp.N(r, 40) - value))
+
+
+def _along_a_trajectory(pencils: list[Pencil], m: int, groups: int, exact: bool) -> Any:
+    size = groups * m
+    if size > LARGEST:
+        raise SizeError(
+            f"the means have {size} unknowns; eigenvalues of at most {LARGEST} are computed"
+        )
+    G, unit = balanced(_floats(pencils))
+    C: Floats = np.zeros((groups, m, groups, m))
+    S: Floats = np.zeros((groups, m, groups, m))
+    for p, g in zip(pencils, G, strict=True):
+        w = float(public_number(p.weight))
+        C[p.t, :, p.s, :] += w * np.eye(m)
+        S[p.t, :, p.s, :] += w * g
+    C, S = C.reshape(size, size), S.reshape(size, size)
+
+    def radius(alpha: float) -> float:
+        return float(np.abs(np.linalg.eigvals(C + alpha * S)).max())
+
+    real, sign = min(_real_crossings(C, S), default=(math.inf, 0))
+    high = real if math.isfinite(real) else 1.0
+    while not math.isfinite(real) and radius(high) <= 1 + NOISE:
+        high *= 2.0
+        if high > 2.0**60:
+            return sp.oo if exact else math.inf
+    points = min(400, max(16, WORK // size))
+    grid = high * np.arange(1, points) / points
+    first = next((k for k, a in enumerate(grid) if radius(a) > 1 + NOISE), None)
+    if first is None and math.isfinite(real):
+        found: Any = real
+        if exact and size <= LARGEST_DEGREE**2:
+            return _exact_crossing(pencils, m, groups, sign, real * unit)
+    else:
+        low, high = (
+            (grid[first - 1] if first else 0.0, grid[first])
+            if first is not None
+            else (grid[-1], high)
+        )
+        for _ in range(45):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if radius(middle) <= 1 + NOISE else (low, middle)
+        found = low
+    if found < SLOWEST or radius(found * (1 - 1e-6)) > 1 + NOISE * 1e3:
+        raise MathematicalError(
+            "floats cannot confirm a step-size limit here: some weights move too slowly beside "
+            "others. Use arithmetic='exact', or bring the features to one scale"
+        )
+    return float(unit * found)
+
+
+def _real_crossings(C: Floats, S: Floats) -> list[tuple[float, int]]:
+    """alpha > 0 with det(z - C - alpha S) = 0 at z = -1: the smallest."""
+    from scipy.linalg import eigvals
+
+    out = []
+    values: Floats = np.asarray(eigvals(-np.eye(len(C)) - C, S))
+    finite = values[np.isfinite(values)]
+    near = finite[(np.abs(finite.imag) <= 1e-7 * np.abs(finite)) & (finite.real > 1e-12)].real
+    if near.size:
+        out.append((float(near.min()), -1))
+    return out
+
+
+def _exact_crossing(pencils: list[Pencil], m: int, groups: int, sign: int, value: float) -> Any:
+    """The root of det(z - M(alpha)) next to a value, z = -1."""
+    size = groups * m
+    points = range(size + 1)
+    determinants = []
+    for alpha in points:
+        M = _joint(pencils, m, groups, alpha)
+        flat = [sign * int(i == j) - M[i][j] for i in range(size) for j in range(size)]
+        determinants.append([flint.fmpq_mat(size, size, flat).det()])
+    solved = [c for (c,) in coefficients_through(points, determinants)]
+    polynomial = sp.Poly([public_number(parse_number(c)) for c in solved[::-1]], sp.Dummy("alpha"))
+    return _nearest(polynomial, sp.Float(value, 30))

@@ -1,0 +1,94 @@
+"""The outcomes of a jump system on the span of the updates, as matrices linear in the step size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import flint
+import numpy as np
+import numpy.typing as npt
+import sympy as sp
+
+from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.dynamics.expectation import Expectation
+from obliquetd.dynamics.moments import JumpSystem
+
+__all__ = ["Map", "Pencil", "balanced", "exact_limit", "pencils_of"]
+
+Floats = npt.NDArray[np.float64]
+Map = tuple[int, int, Any, Callable[[int], list[list[Any]]]]
+
+
+@dataclass(frozen=True)
+class Pencil:
+    """One outcome of a jump system on U: z in group s goes to (1 + alpha G) z in group t."""
+
+    s: int
+    t: int
+    weight: Any
+    G: list[list[Any]]
+
+    def at(self, alpha: int) -> list[list[Any]]:
+        """1 + alpha G."""
+        return [
+            [alpha * g + int(i == j) for j, g in enumerate(row)] for i, row in enumerate(self.G)
+        ]
+
+
+def pencils_of(system: JumpSystem, found: Expectation) -> list[Pencil]:
+    """The outcomes of one class on the span of its updates, groups numbered anew."""
+    arithmetic, size = system.ops.arithmetic, system.size
+    inside = [0] if system.iid else [s for s, w in enumerate(found.xi) if w]
+    place = {s: k for k, s in enumerate(inside)}
+    return [
+        Pencil(
+            place[s], place[t], w, found.span.restrict(arithmetic.matrix(G, (size, size))).rows()
+        )
+        for s, t, w, _, G in system.outcomes
+        if s in place
+    ]
+
+
+def exact_limit(maps: list[Map], m: int, groups: int) -> Any:
+    """The smallest positive root of det(1 - T(alpha)), interpolated from integer samples.
+
+    T maps S_s to the sum of w M S_s M' over the maps (s, t, w, M) into t, M a function of alpha.
+    """
+    pairs = [(i, j) for i in range(m) for j in range(i, m)]
+    size = groups * len(pairs)
+    points = range(2 * size + 1)
+    identity = flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+    values = [[(identity - _second_order(maps, point, pairs, size)).det()] for point in points]
+    solved = [c for (c,) in coefficients_through(points, values)]
+    polynomial = sp.Poly([public_number(parse_number(c)) for c in solved[::-1]], sp.Dummy("alpha"))
+    positive = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots() if r > 0]
+    return min(positive, key=lambda r: sp.N(r, 40)) if positive else sp.oo
+
+
+def _second_order(maps: list[Map], alpha: int, pairs: list[tuple[int, int]], size: int) -> Any:
+    """S -> sum of w M S M' on symmetric matrices, in the coordinates S_ij, i <= j."""
+    k = len(pairs)
+    T = flint.fmpq_mat(size, size)
+    for s, t, weight, at_alpha in maps:
+        M = at_alpha(alpha)
+        for row, (i, j) in enumerate(pairs):
+            for column, (a, b) in enumerate(pairs):
+                value = M[i][a] * M[j][b] + (M[i][b] * M[j][a] if a != b else 0)
+                if value:
+                    at = (t * k + row, s * k + column)
+                    T[at] = T[at] + weight * value
+    return T
+
+
+def balanced(G: Floats) -> tuple[Floats, float]:
+    """The matrices in coordinates in which none is much larger, times a unit of step size."""
+    from scipy.linalg import matrix_balance
+
+    scaling = matrix_balance(np.abs(G).sum(axis=0), permute=False, separate=True)[1][0]
+    G = G * scaling[None, None, :] / scaling[None, :, None]
+    unit = 2.0 ** -math.frexp(float(np.abs(G).max()))[1]
+    return G * unit, unit
