@@ -5,7 +5,8 @@ need it (a dense answer of over :data:`LARGEST_DENSE` entries) refuses by size.
 Every matrix knows how far rounding can have moved its entries
 (:mod:`~obliquetd.algebra.rounding`), and every solve measures its own quality from that:
 the relative residual, and how far the data's last places move the solution
-(:class:`SolveReport`). No infinity and no NaN leaves :meth:`FloatMatrix.public`.
+(:class:`SolveReport`). No solve returns an infinity, and no NaN leaves
+:meth:`FloatMatrix.public`.
 """
 
 from __future__ import annotations
@@ -391,7 +392,7 @@ class FloatMatrix(Matrix):
 
     def public(self) -> Any:
         """A copy that cannot be written to, so that what a problem shows stays what it is."""
-        out = finite(self.array).copy()
+        out = finite(self.array, or_infinite=True).copy()  # moments of a diverging learner are
         parts = (out.data, out.indices, out.indptr) if self.sparse else (out,)
         for part in parts:
             part.flags.writeable = False
