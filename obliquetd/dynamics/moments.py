@@ -115,8 +115,8 @@ class JumpSystem:
 
         def expected(m: Matrix, S: Matrix) -> Any:
             inner = sum(Q.row_dots(S).entries(), ops.arithmetic.zero)
-            value = ops.arithmetic.public(inner - two * (q @ m).item() + constant)
-            return np.inf if value != value else value
+            value = inner - two * (q @ m).item() + constant
+            return ops.arithmetic.public(np.inf if value != value else value)
 
         return expected
 
