@@ -100,8 +100,8 @@ class JumpSystem:
         with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
             for first, square in pairs:
                 m, S = first.submatrix(theta, [0]), square.submatrix(theta, theta)
-                mean.append(m.public_vector())
-                second.append(S.public())
+                mean.append(m.unbounded().public_vector())
+                second.append(S.unbounded().public())
                 mse.append(value(m, S))
                 mspbe.append(bellman(m, S))
         return Moments(mean, second, mse, mspbe)
