@@ -91,10 +91,10 @@ def quiet(compute: Callable[[], Any]) -> Any:
         return compute()
 
 
-def finite(values: Any) -> Any:
-    """The values, refused where one has left the range of floats."""
+def finite(values: Any, *, or_infinite: bool = False) -> Any:
+    """The values, refused where one has left the range of floats; NaN is refused always."""
     listed = values if isinstance(values, np.ndarray | float) else getattr(values, "data", values)
-    if not np.isfinite(listed).all():
+    if not (np.isfinite(listed).all() or (or_infinite and not np.isnan(listed).any())):
         raise NumberError(
             "the result, or a step on the way to it, is beyond the range of floats (1e308); use "
             "arithmetic='exact', or scale the rewards or features"

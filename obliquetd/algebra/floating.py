@@ -3,9 +3,8 @@
 A matrix never changes from sparse to dense on its own; the one place that would
 need it (a dense answer of over :data:`LARGEST_DENSE` entries) refuses by size.
 Every matrix knows how far rounding can have moved its entries
-(:mod:`~obliquetd.algebra.rounding`), and every solve measures its own quality from that:
-the relative residual, and how far the data's last places move the solution
-(:class:`SolveReport`). No infinity and no NaN leaves :meth:`FloatMatrix.public`.
+(:mod:`~obliquetd.algebra.rounding`), and every solve measures its quality from that. No
+solve returns an infinity, and no NaN leaves :meth:`FloatMatrix.public`.
 """
 
 from __future__ import annotations
@@ -76,8 +75,7 @@ class FloatArithmetic(Arithmetic):
         return np.array([self.scalar(v) for v in values.tolist()], dtype=float)
 
     def public(self, scalar: Any) -> float:
-        """An infinity may be the answer (the moments of a diverging learner); NaN never is."""
-        return float(scalar) if scalar == scalar else float(finite(scalar))
+        return float(finite(scalar, or_infinite=True))
 
     def sign(self, scalar: Any) -> int:
         return int(scalar > 0) - int(scalar < 0)
@@ -296,6 +294,9 @@ class FloatMatrix(Matrix):
         units = 1.0 / power_of_two(np.asarray(largest).ravel())
         return FloatMatrix(units.reshape(-1, 1), error=np.zeros((len(units), 1)))
 
+    def unbounded(self) -> FloatMatrix:
+        return FloatMatrix(np.where(np.isnan(self.dense()), math.inf, self.dense()))
+
     def balanced(self) -> FloatMatrix:
         if self.sparse:
             return self
@@ -391,7 +392,7 @@ class FloatMatrix(Matrix):
 
     def public(self) -> Any:
         """A copy that cannot be written to, so that what a problem shows stays what it is."""
-        out = finite(self.array).copy()
+        out = finite(self.array, or_infinite=True).copy()  # moments of a diverging learner are
         parts = (out.data, out.indices, out.indptr) if self.sparse else (out,)
         for part in parts:
             part.flags.writeable = False

@@ -197,6 +197,10 @@ class Matrix(ABC):
         """The column of positive numbers by which rows are brought to size one; 1 unless floats."""
         return self.arithmetic.column([self.arithmetic.one] * self.shape[0])  # type: ignore[return-value]
 
+    def unbounded(self: M) -> M:
+        """What grew beyond the floats as infinite: NaN is infinity less infinity there."""
+        return self
+
     def balanced(self: M) -> M:
         """The columns in units of their own where they are floats: of the same span."""
         return self

@@ -124,8 +124,8 @@ class JumpSystem:
         with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
             for first, square in pairs:
                 m, S = first.submatrix(theta, [0]), square.submatrix(theta, theta)
-                mean.append(m.public_vector())
-                second.append(S.public())
+                mean.append(m.unbounded().public_vector())
+                second.append(S.unbounded().public())
                 mse.append(value(m, S))
                 mspbe.append(bellman(m, S))
         return Moments(mean, second, mse, mspbe)
@@ -139,8 +139,8 @@ class JumpSystem:
 
         def expected(m: Matrix, S: Matrix) -> Any:
             inner = sum(Q.row_dots(S).entries(), ops.arithmetic.zero)
-            value = ops.arithmetic.public(inner - two * (q @ m).item() + constant)
-            return np.inf if value != value else value
+            value = inner - two * (q @ m).item() + constant
+            return ops.arithmetic.public(np.inf if value != value else value)
 
         return expected
 
