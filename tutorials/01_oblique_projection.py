@@ -109,7 +109,9 @@ best = problem.fixed_point(X=problem.X_star)
 assert best.v_hat == problem.best
 errors = {name: problem.fixed_point(name).rmse for name in ("best", "etd", "td", "rg")}
 angles = {name: problem.fixed_point(name).angle for name in errors}
-assert sorted(errors, key=lambda n: float(errors[n])) == sorted(angles, key=lambda n: float(angles[n]))
+assert sorted(errors, key=lambda n: float(errors[n])) == sorted(
+    angles, key=lambda n: float(angles[n])
+)
 assert errors["best"] < errors["etd"] < min(errors["td"], errors["rg"])
 
 # %% [markdown]
@@ -135,7 +137,9 @@ for discount in ("1/2", "4/5", "83/100"):
     point = otd.domains.two_state(discount, reward=1).fixed_point("td")
     print(f"discount {discount:>6}: theta = {point.theta[0]}, error {float(point.rmse):.3g}")
 
-errors = [otd.domains.two_state(g, reward=1).fixed_point("td").rmse for g in ("1/2", "4/5", "83/100")]
+errors = [
+    otd.domains.two_state(g, reward=1).fixed_point("td").rmse for g in ("1/2", "4/5", "83/100")
+]
 assert float(errors[0]) < float(errors[1]) < float(errors[2])
 edge = otd.domains.two_state("5/6", reward=1)
 assert (edge.L_pi.T * edge.Xi * edge.Phi).T * edge.Phi == sp.zeros(1, 1)

@@ -52,9 +52,7 @@ assert sp.solve(td.A[0], gamma) == [sp.Rational(5, 6)]
 # also counts for all from which the target comes to it, and $A = \Phi^\top\mathrm{diag}(f)L_\pi\Phi$ has no sign change.
 
 # %%
-on_policy = otd.PolicyEvaluation(
-    problem.mdp, target=problem.target, features=problem.Phi.tolist(), discount="gamma"
-)
+on_policy = problem.replace(behavior=problem.target)
 assert list(on_policy.xi) == [0, 1]
 assert sp.expand(otd.mean_dynamics(on_policy, otd.TD()).A[0] - 4 * (1 - gamma)) == 0
 assert sp.simplify(problem.f - problem.xi - gamma * problem.P_pi.T * problem.f) == sp.zeros(2, 1)

@@ -71,7 +71,10 @@ learning_curves(runs, ax=ax, exact=lines)
 # it heads for TD's fixed point, which is $-15/2$ here.)
 
 # %%
-assert problem.fixed_point("td").theta[0] == otd.mean_dynamics(problem, otd.GTD2(1, 1)).fixed_point()[0]
+assert (
+    problem.fixed_point("td").theta[0]
+    == otd.mean_dynamics(problem, otd.GTD2(1, 1)).fixed_point()[0]
+)
 assert problem.fixed_point("td").theta[0] == Fraction(-15, 2)
 assert moments["GTD2"].mean[-1][0] < 0 < moments["SETD"].mean[-1][0]
 assert moments["GTD2"].expected_mse[-1] > moments["GTD2"].expected_mse[0]
@@ -109,7 +112,9 @@ assert high.rmse[:, -1].min() > 1e20
 print(f"errors after 3000 steps: {high.rmse[:, -1].min():.2g} to {high.rmse[:, -1].max():.2g}")
 factors = {alpha: 1 - 8 * Fraction(alpha) for alpha in ("1/4", "26/100", "1")}
 assert factors["1/4"] == -1 > factors["26/100"] > factors["1"]
-one = otd.exact_moments(problem, otd.SETD("26/100"), 2, theta0=[4], sampling="iid")  # 5 is the fixed point
+one = otd.exact_moments(
+    problem, otd.SETD("26/100"), 2, theta0=[4], sampling="iid"
+)  # 5 is the fixed point
 assert (one.mean[1][0] - 5) / (4 - 5) == 1 - 2 * Fraction(26, 100)
 assert (one.second[1][0] - 10 * one.mean[1][0] + 25) == Fraction(3, 4) + factors["26/100"] ** 2 / 4
 

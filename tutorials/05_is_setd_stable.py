@@ -11,8 +11,9 @@ import sympy as sp
 import obliquetd as otd
 from obliquetd.plotting import learning_curves, mdp_graph, vector_field
 
-# %% [markdown]
-assert otd.stability_region(otd.domains.two_state("gamma"), otd.SETD(), "gamma") == sp.Interval.Ropen(0, 1)
+# %%
+free_two = otd.domains.two_state("gamma")
+assert otd.stability_region(free_two, otd.SETD(), "gamma") == sp.Interval.Ropen(0, 1)
 assert otd.mean_dynamics(otd.domains.baird_star(), otd.SETD()).is_stable()
 
 # %% [markdown]
@@ -24,6 +25,10 @@ assert otd.mean_dynamics(otd.domains.baird_star(), otd.SETD()).is_stable()
 # %%
 (result,) = otd.verify(["setd-one-feature-never-unstable"])
 assert result.verdict == "proved"
+assert {a.name: a.needed for a in result.assumptions} == {
+    "one feature": "needed",
+    "lambda = 0": "needed",
+}
 result
 
 # %% [markdown]
@@ -31,9 +36,7 @@ result
 # 0 to 1 to 2 and stays, the behaviour is anywhere with the same chance, and there is still one feature:
 
 # %%
-ring = otd.MDP.from_transitions(
-    [(s, f"to {n}", n, 1, 0) for s in (0, 1, 2) for n in (0, 1, 2)]
-)
+ring = otd.MDP.from_transitions([(s, f"to {n}", n, 1, 0) for s in (0, 1, 2) for n in (0, 1, 2)])
 traced = otd.PolicyEvaluation(
     ring,
     target=otd.Policy.deterministic({0: "to 1", 1: "to 2", 2: "to 2"}),
@@ -52,7 +55,15 @@ A
 # %% [markdown]
 # ## Two features: no
 #
-# Let a search look for a small problem on which SETD is unstable while TD is stable. It walks over small integers,
+# Two states are not enough, whatever the features:
+
+# %%
+(two,) = otd.verify(["setd-two-states-never-unstable"])
+assert two.verdict == "proved"
+print(two.claim.title)
+
+# %% [markdown]
+# Three are. Let a search look for a small problem on which SETD is unstable while TD is stable. It walks over small integers,
 # decides each candidate exactly, and shrinks what it finds.
 
 # %%
@@ -100,10 +111,7 @@ for ax, dyn in zip(axes, (td, setd), strict=True):
 # On the left the paths go to the fixed point, on the right they leave it. And so do the runs:
 
 # %%
-floats = otd.PolicyEvaluation(
-    problem.mdp, target=problem.target, behavior=problem.behavior,
-    features=[[float(x) for x in row] for row in problem.Phi.tolist()], discount=0.9, arithmetic="float",
-)  # fmt: skip
+floats = problem.replace(arithmetic="float")
 runs = otd.simulate(floats, [otd.TD(0.02), otd.SETD(0.02)], 20_000, 10, theta0=[1, 1], every=20)
 fig, ax = plt.subplots(figsize=(6, 4))
 learning_curves(runs, ax=ax)

@@ -45,7 +45,11 @@ for ax, error in zip(axes, ("rmse", "rmspbe"), strict=True):
 # %%
 slowest = {}
 for name, learner in case.learners.items():
-    parts = np.sort(np.real(np.array(otd.mean_dynamics(STUDIES["baird"].cases[0].problem(0), learner).spectrum())))
+    parts = np.sort(
+        np.real(
+            np.array(otd.mean_dynamics(STUDIES["baird"].cases[0].problem(0), learner).spectrum())
+        )
+    )
     slowest[name] = parts[parts > 1e-9][0] * learner.step_size(0) * 4000
 print({name: float(f"{value:.2g}") for name, value in slowest.items()})
 assert max(slowest["TDC"], slowest["GTD2"]) < 0.001 < 1 < slowest["SETD"]

@@ -136,4 +136,6 @@ try:
 except otd.ObliqueTDError as error:
     print(error)
     told = str(error)
-assert all(part in told for part in ("state 's', action 'a'", "2/3", "expected 1", "normalize=True"))
+assert all(
+    part in told for part in ("state 's', action 'a'", "2/3", "expected 1", "normalize=True")
+)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sympy as sp
-
-from obliquetd.claims.two_state import TABLE_1
+from obliquetd.claims.table_one import rounds_to
+from obliquetd.claims.two_state import TABLE_1, emphasis_by
 from obliquetd.compare import compare
 from obliquetd.domains import two_state
 from obliquetd.errors import InputError
@@ -20,9 +19,13 @@ __all__ = ["judge_table_1", "table_1"]
 QUANTITIES = ("criterion", "distance", "angle")
 PRINTED = QUANTITIES[:2]
 """The columns that the paper's table has."""
-LIMIT, EXAMPLE, DIAGONAL = "Xi^-1 diag(f), as the limit", "diag(f), as printed", "f = diag(X_E)"
-"""The paper says three things of f and ETD's matrix that disagree: f_i = xi(i) lim E[Omega_E | s_i];
-f is the diagonal of Omega_E, in the example; f is the diagonal of X_E, above it."""
+CONVENTIONS = {
+    "limit": "Xi^-1 diag(f), as the limit",
+    "example": "diag(f), as printed",
+    "X_E": "f = diag(X_E)",
+}
+"""Of :data:`obliquetd.claims.two_state.DEFINITIONS`, the three things that the paper says of f and
+ETD's matrix, and that disagree."""
 
 
 def table_1(discount: Any = "9/10") -> list[dict[str, Any]]:
@@ -47,7 +50,7 @@ def table_1(discount: Any = "9/10") -> list[dict[str, Any]]:
     found = compare(problem, list(TABLE_1), quantities=QUANTITIES)
     rows = []
     for name, printed in TABLE_1.items():
-        convention = LIMIT if name == "etd" else ""
+        convention = CONVENTIONS["limit"] if name == "etd" else ""
         row = {"method": name, "convention": convention, "printed": " / ".join(printed)}
         why = "; ".join(found[name].problems.values())
         numbers = {key: found[name].quantities.get(key) for key in QUANTITIES}
@@ -59,18 +62,12 @@ def table_1(discount: Any = "9/10") -> list[dict[str, Any]]:
 
 def _other_definitions(problem: PolicyEvaluation) -> list[dict[str, Any]]:
     """ETD's row where f is the diagonal of Omega_E, and where it is that of X_E."""
-    weights = {EXAMPLE: sp.diag(*problem.f), DIAGONAL: _with_x(problem, problem.f)}
     out = []
-    for convention, Omega in weights.items():
-        point = problem.fixed_point(Omega=Omega)
+    for definition in ("example", "X_E"):
+        point = problem.fixed_point(Omega=emphasis_by(problem, definition))
         numbers = {key: getattr(point, key) for key in QUANTITIES}
-        out.append({"convention": convention, **numbers, "remark": ""})
+        out.append({"convention": CONVENTIONS[definition], **numbers, "remark": ""})
     return out
-
-
-def _with_x(problem: PolicyEvaluation, x: Any) -> Any:
-    """The Omega of one feature with Xi Omega Phi = x."""
-    return sp.diag(*(v / (w * p) for v, w, p in zip(x, problem.xi, problem.Phi, strict=True)))
 
 
 def judge_table_1() -> list[Sentence]:
@@ -108,10 +105,7 @@ def _told(row: Mapping[str, Any], keys: Sequence[str]) -> str:
 def _as_printed(row: Mapping[str, Any]) -> bool:
     """Whether criterion and distance round to the printed numbers."""
     pairs = zip(row["printed"].split(" / "), PRINTED, strict=True)
-    return all(
-        abs(row[key] - sp.Rational(text)) <= sp.Rational(1, 2 * 10 ** len(text.partition(".")[2]))
-        for text, key in pairs
-    )
+    return all(rounds_to(row[key], text) for text, key in pairs)
 
 
 def _exactly(says: str, readings: list[bool], remark: str) -> Sentence:
