@@ -99,7 +99,7 @@ def test_table1():
     for text in ("sqrt(82)/2", "81/100", "16/25", "729/100", "4.5277"):
         assert text in out
     rows = strict(run("table1", "--json").stdout)
-    assert [r["distance"] for r in rows] == ["sqrt(82)/2", "9/2", "sqrt(401)/4", "27/2"]
+    assert [r["distance"] for r in rows] == ["sqrt(82)/2", "9/2", "sqrt(401)/4", "5", "27/2"]
     assert (
         strict(run("table1", "--discount", "0.8", "--json").stdout)[2]["printed"] == "0.64 / 5.0062"
     )
@@ -357,10 +357,11 @@ def test_reproduce_says_what_decides(tmp_path):
     done = run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
     assert "GTD2 has a low" in done.stdout
     assert not done.stderr
-    assert "5 sentences, 20 runs" in done.stdout
+    assert "4 sentences, 20 runs for each of 5 seeds" in done.stdout
     assert (tmp_path / "baird.png").exists()
     record = strict(run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--json").stdout)
-    assert len(record["sentences"]) == 5
+    assert len(record["sentences"]) == 4
+    assert record["seeds"] == 5
     assert record["sentences"][0]["parts"][0]["confidence"] == 0.99
 
 
@@ -380,11 +381,11 @@ def test_reproduce_refuses_what_it_cannot_do(tmp_path):
 
 def test_reproduce_keeps_what_is_finished_beside_a_corrupt_file(tmp_path):
     run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
-    files = sorted((tmp_path / "tasks" / "baird" / "tasks").iterdir())
+    files = sorted((tmp_path / "tasks" / "baird" / "seed-0" / "tasks").iterdir())
     files[0].write_bytes(b"PK")
     done = run("reproduce", "baird", "--runs", 20, "--out", tmp_path, expect=2)
     assert files[0].name in done.stderr.replace("\n", "")
-    assert sorted((tmp_path / "tasks" / "baird" / "tasks").iterdir()) == files
+    assert sorted((tmp_path / "tasks" / "baird" / "seed-0" / "tasks").iterdir()) == files
 
 
 @pytest.mark.slow

@@ -54,7 +54,15 @@ assert otd.oblique_projection(problem.Phi, 17 * X) == P
 # ## The orthogonal projection, and the others
 #
 # With $X = \Xi\Phi$, where $\Xi$ holds the state weights $\xi$, the projection is the orthogonal one in the
-# $\Xi$-norm: the best that the features can do. The methods of the paper take a value function $\hat v$ such that
+# $\Xi$-norm: the best that the features can do. What it leaves out is orthogonal to the features:
+
+# %%
+best = otd.oblique_projection(problem.Phi, problem.Xi * problem.Phi) * problem.v_pi
+assert problem.Phi.T * problem.Xi * (problem.v_pi - best) == sp.zeros(1, 1)
+assert best == problem.best
+
+# %% [markdown]
+# The methods of the paper take a value function $\hat v$ such that
 #
 # $$\hat v = \Pi_\Phi^X\, T\hat v, \qquad T v = r_\pi + \gamma P_\pi v .$$
 #
@@ -63,6 +71,7 @@ assert otd.oblique_projection(problem.Phi, 17 * X) == P
 
 # %%
 td = problem.fixed_point("td")
+assert problem.Xi * problem.Phi == td.X
 along = problem.L_pi.T * td.X
 assert td.v_hat == otd.oblique_projection(problem.Phi, along) * problem.v_pi
 assert td.v_hat == td.projection * (problem.r_pi + sp.Rational(1, 2) * problem.P_pi * td.v_hat)
@@ -79,9 +88,18 @@ td.v_hat.T, problem.best.T
 fig, ax = plt.subplots(figsize=(6.5, 6))
 projections(problem, ["best", "td", "etd", "rg"], ax)
 # %% [markdown]
-# The residual gradient method (`rg`) sees $v$ from far to the left, TD from the right, and emphatic TD (`etd`) from
-# nearly the perpendicular. How near is the angle between $\mathrm{span}(X)$ and $\mathrm{span}(X^*)$, where
-# $X^* = L^{-\top}\Xi\Phi$ is the matrix for which the fixed point is the best approximation:
+# Along the line, the residual gradient method (`rg`) ends below the foot of the perpendicular, TD above it, and
+# emphatic TD (`etd`) nearest to it.
+
+# %%
+theta = {name: problem.fixed_point(name).theta[0] for name in ("rg", "etd", "best", "td")}
+assert theta["rg"] < theta["etd"] < theta["best"] < theta["td"]
+assert min(("rg", "etd", "td"), key=lambda name: abs(theta[name] - theta["best"])) == "etd"
+theta
+
+# %% [markdown]
+# The matrix for which the fixed point is the best approximation is $X^* = L^{-\top}\Xi\Phi$. How far a method is from it
+# can be told as the angle between $\mathrm{span}(X)$ and $\mathrm{span}(X^*)$, which here ranks the methods as their errors do:
 
 # %%
 print(otd.compare(problem, ["best", "etd", "td", "rg"], quantities=["angle", "rmse"]))
@@ -90,26 +108,49 @@ print(otd.compare(problem, ["best", "etd", "td", "rg"], quantities=["angle", "rm
 best = problem.fixed_point(X=problem.X_star)
 assert best.v_hat == problem.best
 errors = {name: problem.fixed_point(name).rmse for name in ("best", "etd", "td", "rg")}
+angles = {name: problem.fixed_point(name).angle for name in errors}
+assert sorted(errors, key=lambda n: float(errors[n])) == sorted(
+    angles, key=lambda n: float(angles[n])
+)
 assert errors["best"] < errors["etd"] < min(errors["td"], errors["rg"])
+
+# %% [markdown]
+# It need not. The span of $X$ decides the fixed point, and its angle to $X^*$ is one number of it: with three states a
+# span may turn by a little in a bad direction, or by more in a harmless one. Here the smaller angle has the larger error:
+
+# %%
+other = otd.domains.random_problem(3, 1, seed=16)
+print(otd.compare(other, ["best", "etd", "td"], quantities=["angle", "rmse"]))
+etd, td = other.fixed_point("etd"), other.fixed_point("td")
+assert float(etd.angle) < float(td.angle)
+assert float(etd.rmse) > float(td.rmse)
 
 # %% [markdown]
 # ## How bad can a direction be?
 #
 # By Pythagoras no projection beats the orthogonal one. And a direction nearly parallel to the line sends
-# the point far away: with discount 5/6 the direction of TD *is* parallel, and there is no fixed point at all.
+# the point far away: towards discount 5/6 the error of TD grows without bound, and there its direction *is*
+# parallel ($(L^\top X)^\top\Phi = 0$), so that there is no fixed point at all.
 
 # %%
 for discount in ("1/2", "4/5", "83/100"):
     point = otd.domains.two_state(discount, reward=1).fixed_point("td")
     print(f"discount {discount:>6}: theta = {point.theta[0]}, error {float(point.rmse):.3g}")
 
+errors = [
+    otd.domains.two_state(g, reward=1).fixed_point("td").rmse for g in ("1/2", "4/5", "83/100")
+]
+assert float(errors[0]) < float(errors[1]) < float(errors[2])
+edge = otd.domains.two_state("5/6", reward=1)
+assert (edge.L_pi.T * edge.Xi * edge.Phi).T * edge.Phi == sp.zeros(1, 1)
 try:
-    otd.domains.two_state("5/6", reward=1).fixed_point("td")
+    edge.fixed_point("td")
 except otd.ObliqueTDError as error:
     print("discount    5/6:", error)
     missing = True
 assert missing
 
 # %% [markdown]
-# **What to take along.** A method is a span of $X$. The nearer it is to the span of $X^*$, the better its
-# fixed point. The next tutorial measures this for the paper's own example.
+# **What to take along.** A method is a span of $X$, and the span decides its fixed point; with the span of $X^*$ it is
+# the best approximation. The angle to that span ranks methods in some problems and not in others, and the error itself
+# is what to compare. The next tutorial does so for the paper's own example.

@@ -35,9 +35,29 @@ region
 # ## Why
 #
 # The behaviour is in each state half of the time. But the target always ends in the right state, whose value
-# estimate is twice as large as that of the left one. An update at the left state raises both; from $\gamma = 5/6$ on it raises the
-# target by more than the estimate. Were the states weighted as the *target* visits them, the symmetric part of $A$ would
-# be positive definite. That is what emphatic TD does: its weights are $f = L_\pi^{-\top}\xi$.
+# estimate is twice as large as that of the left one. An update at the left state changes both: where it raises its own
+# estimate by 1, it raises the target $\gamma\hat v(\mathrm{right})$ by $2\gamma$, so from $\gamma = 1/2$ on it never catches up.
+# At the right state the estimate rises by 2 and the target by $2\gamma$ only. The sum of both,
+# $\tfrac12(1 - 2\gamma)\cdot 1 + \tfrac12(2 - 2\gamma)\cdot 2 = \tfrac52 - 3\gamma$, is zero at $\gamma = 5/6$: there left and right balance.
+
+# %%
+left, right = 1 - 2 * gamma, 2 - 2 * gamma  # what an update leaves of the error, times phi
+assert sp.solve(left, gamma) == [sp.Rational(1, 2)]
+assert sp.expand((left * 1 + right * 2) / 2 - td.A[0]) == 0
+assert sp.solve(td.A[0], gamma) == [sp.Rational(5, 6)]
+
+# %% [markdown]
+# Were the states weighted as the *target* visits them, the right one alone would count, with
+# $A = 4(1 - \gamma) > 0$. Emphatic TD goes that way: its weights $f = L_\pi^{-\top}\xi$ solve $f = \xi + \gamma P_\pi^\top f$, so a state
+# also counts for all from which the target comes to it, and $A = \Phi^\top\mathrm{diag}(f)L_\pi\Phi$ has no sign change.
+
+# %%
+on_policy = problem.replace(behavior=problem.target)
+assert list(on_policy.xi) == [0, 1]
+assert sp.expand(otd.mean_dynamics(on_policy, otd.TD()).A[0] - 4 * (1 - gamma)) == 0
+assert sp.simplify(problem.f - problem.xi - gamma * problem.P_pi.T * problem.f) == sp.zeros(2, 1)
+etd = otd.mean_dynamics(problem, otd.ETD())
+assert sp.expand(etd.A[0] - (sp.Rational(5, 2) + gamma)) == 0
 
 # %%
 fig, ax = plt.subplots(figsize=(6.5, 2.6))
@@ -52,6 +72,12 @@ assert ends == ["[0, 5/6)", "[0, 10/11)", "[0, 1)", "[0, 1)"]
 
 # %%
 both = otd.domains.two_state(discount="gamma")
+lam = sp.Symbol("lam")
+top, _ = sp.fraction(sp.together(otd.mean_dynamics(both, otd.TD(lam="lam")).A[0]))
+assert sp.rem(top, 5 - gamma * (6 - lam), gamma) == 0
+assert otd.stability_region(both, otd.TD(lam="1/2"), gamma) == sp.Interval.Ropen(
+    0, sp.Rational(10, 11)
+)
 fig, ax = plt.subplots(figsize=(4.8, 4))
 stability_regions_2d(both, otd.TD(lam="lam"), ("gamma", "lam"), ax=ax)
 # %% [markdown]
@@ -62,6 +88,7 @@ stability_regions_2d(both, otd.TD(lam="lam"), ("gamma", "lam"), ax=ax)
 
 # %%
 star = otd.domains.baird_star()
+assert (star.Phi.shape, star.Phi.rank()) == ((7, 8), 7)
 dynamics = {L.name: otd.mean_dynamics(star, L) for L in (otd.TD(), otd.ETD(), otd.SETD())}
 for name, dyn in dynamics.items():
     print(

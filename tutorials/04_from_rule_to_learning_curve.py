@@ -21,8 +21,7 @@ learner = otd.SETD("1/50")
 # ## The rule is run on fractions
 #
 # There is one function for TD, SETD and ETD. Compiled, it makes the simulations; as it stands it is called with fractions,
-# transition by transition, to obtain $\mathbb E[\theta_{t+1} - \theta_t] = \alpha(b - A\theta_t)$. Nothing is derived by hand, so nothing can be derived
-# wrongly.
+# transition by transition, to obtain $\mathbb E[\theta_{t+1} - \theta_t] = \alpha(b - A\theta_t)$. Nothing is derived by hand.
 
 # %%
 dyn = otd.mean_dynamics(problem, learner)
@@ -47,10 +46,16 @@ for t, error in enumerate(exact.expected_mse):
 
 # %% [markdown]
 # The first error is $\|v\|_\Xi^2 = 100$, since both states are worth 10.
-#
+
+# %%
+assert list(problem.v_pi) == [10, 10]
+assert exact.expected_mse[0] == 100
+
+# %% [markdown]
 # ## Beside a simulation
 #
-# 200 simulated runs, and the root of the exact expected square error (dashed):
+# Dashed is the root of the exact expected square error. The solid line is what estimates it: the root of the mean square
+# of 200 simulated runs. (A mean of their errors is another quantity, and lies below.)
 
 # %%
 steps = 150
@@ -62,11 +67,20 @@ lines = {name: np.sqrt(m.expected_mse) for name, m in moments.items()}
 fig, ax = plt.subplots(figsize=(6.5, 4.2))
 learning_curves(runs, ax=ax, exact=lines)
 # %% [markdown]
-# The picture shows a mean of roots under the root of a mean. For an honest comparison take squares: at every step the mean
-# square of the runs is within five standard errors of the exact value. (GTD2 walks away from $v$: it heads for TD's fixed
-# point, which is $-15/2$ here.)
+# At every step the mean square of the runs is within five standard errors of the exact value. (GTD2 walks away from $v$:
+# it heads for TD's fixed point, which is $-15/2$ here.)
 
 # %%
+assert (
+    problem.fixed_point("td").theta[0]
+    == otd.mean_dynamics(problem, otd.GTD2(1, 1)).fixed_point()[0]
+)
+assert problem.fixed_point("td").theta[0] == Fraction(-15, 2)
+assert moments["GTD2"].mean[-1][0] < 0 < moments["SETD"].mean[-1][0]
+assert moments["GTD2"].expected_mse[-1] > moments["GTD2"].expected_mse[0]
+drawn = next(line for line in ax.get_lines() if line.get_label() == "SETD").get_ydata()
+assert np.allclose(drawn, np.sqrt((runs["SETD"].rmse ** 2).mean(axis=0)))
+assert (runs["SETD"].mean()[10:] < drawn[10:]).all()
 for name, m in moments.items():
     squares = runs[name].rmse ** 2
     error = squares.std(axis=0, ddof=1) / np.sqrt(len(squares))
@@ -86,7 +100,23 @@ assert (square, mean) == (Fraction(1, 4), 1)
 square, mean
 
 # %% [markdown]
-# Between 1/4 and 1 the mean converges while the runs explode: rarely, but so far that the variance has no bound.
+# Between 1/4 and 1 the mean converges while every run explodes. Only the step from right to right moves the weight, a
+# quarter of all steps, and it multiplies the error by $1 - 8\alpha$: beyond 1/4 that is less than $-1$. The signs alternate and
+# cancel in the mean, which is multiplied by $\tfrac34 + \tfrac14(1 - 8\alpha) = 1 - 2\alpha$; in a run they do not. Of 200 runs of
+# 3000 steps at 0.26, the one that ends best has an error beyond $10^{20}$:
+
+# %%
+high = otd.simulate(floats, [otd.SETD(0.26)], 3000, 200, seed=0, stream="iid", every=3000)["SETD"]
+assert high.diverged == 0
+assert high.rmse[:, -1].min() > 1e20
+print(f"errors after 3000 steps: {high.rmse[:, -1].min():.2g} to {high.rmse[:, -1].max():.2g}")
+factors = {alpha: 1 - 8 * Fraction(alpha) for alpha in ("1/4", "26/100", "1")}
+assert factors["1/4"] == -1 > factors["26/100"] > factors["1"]
+one = otd.exact_moments(
+    problem, otd.SETD("26/100"), 2, theta0=[4], sampling="iid"
+)  # 5 is the fixed point
+assert (one.mean[1][0] - 5) / (4 - 5) == 1 - 2 * Fraction(26, 100)
+assert (one.second[1][0] - 10 * one.mean[1][0] + 25) == Fraction(3, 4) + factors["26/100"] ** 2 / 4
 
 # %%
 for alpha in (Fraction(24, 100), Fraction(26, 100)):
@@ -101,8 +131,8 @@ below, above = (
 assert below < 1e3 < 1e20 < above
 
 # %% [markdown]
-# **Where this ends.** A trace remembers all the past, and so does ETD's follow-on trace: then no finite set of moments is
-# closed, and `exact_moments` says so instead of guessing.
+# **Where this ends.** A trace, and ETD's follow-on trace, multiplies the weights in an update, so that each moment of the
+# weights asks for a higher moment of both. `exact_moments` says so instead of guessing.
 
 # %%
 try:

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Is SETD stable? A hunt for a counterexample
 #
-# The paper says that SETD's off-policy stability has been rigorously proved; its text holds no proof. On the two-state
-# example and on Baird's star SETD is stable. Is it always?
+# The paper says of its algorithms that "the off-policy stability is rigorously proved"; its text holds no proof. On the
+# two-state example and on Baird's star SETD is stable. Is it always?
 
 # %%
 import matplotlib.pyplot as plt
@@ -11,21 +11,59 @@ import sympy as sp
 import obliquetd as otd
 from obliquetd.plotting import learning_curves, mdp_graph, vector_field
 
+# %%
+free_two = otd.domains.two_state("gamma")
+assert otd.stability_region(free_two, otd.SETD(), "gamma") == sp.Interval.Ropen(0, 1)
+assert otd.mean_dynamics(otd.domains.baird_star(), otd.SETD()).is_stable()
+
 # %% [markdown]
-# ## One feature: yes
+# ## One feature and no trace: yes
 #
-# With one feature the expected update has $A = \sum \xi\,\pi\,P\,\phi^2\,[\phi\,\Delta\phi > 0]$, a sum of terms that are not negative. The package proves
-# it as a claim, for every number of states.
+# With one feature and $\lambda = 0$ the expected update has $A = \sum \xi\,\pi\,P\,\phi^2\,[\phi\,\Delta\phi > 0]$, a sum of terms that are
+# not negative. The package proves it as a claim, for every number of states.
 
 # %%
 (result,) = otd.verify(["setd-one-feature-never-unstable"])
 assert result.verdict == "proved"
+assert {a.name: a.needed for a in result.assumptions} == {
+    "one feature": "needed",
+    "lambda = 0": "needed",
+}
 result
+
+# %% [markdown]
+# With a trace it is not so: the emphasis of one transition then meets the error of another. The target goes
+# 0 to 1 to 2 and stays, the behaviour is anywhere with the same chance, and there is still one feature:
+
+# %%
+ring = otd.MDP.from_transitions([(s, f"to {n}", n, 1, 0) for s in (0, 1, 2) for n in (0, 1, 2)])
+traced = otd.PolicyEvaluation(
+    ring,
+    target=otd.Policy.deterministic({0: "to 1", 1: "to 2", 2: "to 2"}),
+    behavior=otd.Policy.uniform(ring),
+    features=[[10], [11], [20]],
+    discount="9/10",
+)
+A = {lam: otd.mean_dynamics(traced, otd.SETD(lam=lam)).A[0] for lam in ("0", "1/2")}
+assert A["0"] > 0
+assert A["1/2"] == sp.Rational(-17450, 33)
+unstable = otd.mean_dynamics(traced, otd.SETD(lam="1/2"))
+assert not unstable.is_stable()
+assert otd.check_certificate(unstable.certificate())
+A
 
 # %% [markdown]
 # ## Two features: no
 #
-# Let a search look for the smallest problem on which SETD is unstable while TD is stable. It walks over small integers,
+# Two states are not enough, whatever the features:
+
+# %%
+(two,) = otd.verify(["setd-two-states-never-unstable"])
+assert two.verdict == "proved"
+print(two.claim.title)
+
+# %% [markdown]
+# Three are. Let a search look for a small problem on which SETD is unstable while TD is stable. It walks over small integers,
 # decides each candidate exactly, and shrinks what it finds.
 
 # %%
@@ -70,14 +108,11 @@ for ax, dyn in zip(axes, (td, setd), strict=True):
     ax.set_title(f"{dyn.learner.name}: {dyn.stability.verdict}")
 
 # %% [markdown]
-# On the left every path goes to the fixed point, on the right they leave it. And so do the runs:
+# On the left the paths go to the fixed point, on the right they leave it. And so do the runs:
 
 # %%
-floats = otd.PolicyEvaluation(
-    problem.mdp, target=problem.target, behavior=problem.behavior,
-    features=[[float(x) for x in row] for row in problem.Phi.tolist()], discount=0.9, arithmetic="float",
-)  # fmt: skip
-runs = otd.simulate(floats, [otd.TD(0.05), otd.SETD(0.05)], 20_000, 10, theta0=[1, 1], every=20)
+floats = problem.replace(arithmetic="float")
+runs = otd.simulate(floats, [otd.TD(0.02), otd.SETD(0.02)], 20_000, 10, theta0=[1, 1], every=20)
 fig, ax = plt.subplots(figsize=(6, 4))
 learning_curves(runs, ax=ax)
 assert runs["SETD"].mean()[-1] > 1e3 * runs["SETD"].mean()[0]

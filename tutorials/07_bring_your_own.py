@@ -67,6 +67,7 @@ lake_mdp = otd.MDP.from_gymnasium(env)
 lake = otd.PolicyEvaluation(
     lake_mdp, target=otd.Policy.uniform(lake_mdp), discount="99/100", arithmetic="exact"
 )
+assert {row[3] for row in lake.mdp.transitions} == {1, sp.Rational(1, 3), sp.Rational(2, 3)}
 start = lake.values[0]
 assert isinstance(start, sp.Rational)
 print(
@@ -134,5 +135,7 @@ try:
     otd.MDP.from_transitions([("s", "a", "s", "1/3", 0), ("s", "a", "t", "1/3", 0)])
 except otd.ObliqueTDError as error:
     print(error)
-    refused = True
-assert refused
+    told = str(error)
+assert all(
+    part in told for part in ("state 's', action 'a'", "2/3", "expected 1", "normalize=True")
+)

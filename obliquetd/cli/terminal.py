@@ -69,7 +69,12 @@ COLORS = {
     "open": "cyan",
 }
 MOST_STATES = 24
-VERDICTS = {"holds": "green", "does not hold": "red", "cannot be decided": "cyan"}
+VERDICTS = {
+    "holds": "green",
+    "does not hold": "red",
+    "cannot be decided": "cyan",
+    "cannot be decided from the paper": "magenta",
+}
 
 
 def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> None:
@@ -192,7 +197,7 @@ def show_reproduction(found: Any, folder: Any) -> None:
     table = Table(show_lines=True, expand=True)
     table.add_column("the paper says", ratio=3)
     table.add_column("measured, with 99 % confidence", ratio=5)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("verdict", ratio=2)
     for sentence in found.sentences:
         lines = []
         for part in sentence.parts:
@@ -201,20 +206,22 @@ def show_reproduction(found: Any, folder: Any) -> None:
             lines.append(
                 f"[{color}]{escape(part.quantity)}[/], {part.side} {part.bound:g}?  {escape(inner)}"
             )
-        if sentence.remark:
-            lines.append(f"[dim]{escape(sentence.remark)}[/]")
-        color = VERDICTS[sentence.verdict]
+        lines += [f"[dim]{escape(t)}[/]" for t in (sentence.silent, sentence.remark) if t]
+        verdict = f"[{VERDICTS[sentence.verdict]}]{sentence.verdict}[/]"
+        if sentence.silent:
+            color = VERDICTS[sentence.finding]
+            verdict += f"\nmeasured here: [{color}]{sentence.finding}[/]"
         table.add_row(
-            f"{escape(sentence.says)}\n[dim]{escape(sentence.where)}[/]",
-            "\n".join(lines),
-            f"[{color}]{sentence.verdict}[/]",
+            f"{escape(sentence.says)}\n[dim]{escape(sentence.where)}[/]", "\n".join(lines), verdict
         )
     out.print(table)
     if found.choices:
         out.print(_choices_table(found.choices))
     count = Counter(s.verdict for s in found.sentences)
     told = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in VERDICTS.items() if count[v])
-    out.print(f"{len(found.sentences)} sentences, {found.runs} runs: {told}")
+    out.print(
+        f"{len(found.sentences)} sentences, {found.runs} runs for each of {found.seeds} seeds: {told}"
+    )
     pictures = [path.name for path in found.files if path.suffix == ".png"]
     shown = f", among them {', '.join(pictures)}" if pictures else ""
     out.print(f"{len(found.files)} files in {escape(str(folder))}{shown}", soft_wrap=True)

@@ -16,9 +16,9 @@ __all__ = ["TABLE_2", "grid", "label"]
 TABLE_2 = {
     "alpha": tuple(
         sorted(
-            [10.0**-k for k in range(1, 8)]
-            + [k * 1e-6 for k in (2, 2.5, 3, 5, 7, 9)]
-            + [k * 1e-4 for k in (2, 4, 6, 8)]
+            [float(f"1e-{k}") for k in range(1, 8)]
+            + [float(f"{k}e-6") for k in (2, 2.5, 3, 5, 7, 9)]  # 2.5 * 1e-6 is another float
+            + [float(f"{k}e-4") for k in (2, 4, 6, 8)]
             + [k / 1000 for k in range(2, 10)]
             + [k / 100 for k in range(2, 10)]
             + [0.2, 0.3, 0.4, 0.5, 0.6]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,9 +40,10 @@ def learning_curves(
     log: bool | None = None,
     legend: bool = True,
 ) -> Axes:
-    """The mean error of each learner, a band with 80 % of its runs, and exact lines over them.
+    """The error of each learner over its runs, a band with 80 % of them, and exact lines over it.
 
-    A curve ends in a cross where the first run diverged, and its label counts how many did, also
+    A curve is the mean over the runs. Where exact lines are given it is the root of their mean
+    square, the quantity that those lines are the limit of; the axis says so. A curve ends in a cross where the first run diverged, and its label counts how many did, also
     outside the window.
 
     Parameters
@@ -82,7 +83,8 @@ def learning_curves(
     ax = fresh_axes(ax)
     seen: list[np.ndarray] = []
     for place, (name, curve) in enumerate(found.curves.items()):
-        seen.append(_draw(ax, found.steps, inside, name, curve, error, runs, place))
+        average = _root_mean_square if exact else _mean
+        seen.append(_draw(ax, found.steps, inside, name, curve, error, runs, place, average))
         if exact and name in exact:
             _draw_exact(ax, np.asarray(exact[name], dtype=float), first, last, name)
     low = min((s.min() for s in seen if s.size), default=1.0)
@@ -91,22 +93,31 @@ def learning_curves(
         ax.set_yscale("log")
     ax.set_xlim(first, last)
     ax.set_xlabel("step")
-    ax.set_ylabel(ERRORS[error])
+    ax.set_ylabel(f"{ERRORS[error]}, root mean square" if exact else ERRORS[error])
     ax.grid(True, alpha=0.25, linewidth=0.6)
     if legend:
         ax.legend(frameon=False, fontsize="small")
     return ax
 
 
+def _mean(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values.mean(axis=0))
+
+
+def _root_mean_square(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):  # a square beyond the floats is infinite
+        return np.asarray(np.sqrt((values**2).mean(axis=0)))
+
+
 def _draw(
     ax: Axes, steps: np.ndarray, inside: np.ndarray, name: str, curve: Curve, error: str,
-    runs: int | None, place: int,
+    runs: int | None, place: int, average: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:  # fmt: skip
-    """One learner; returns the finite means that were drawn."""
+    """One learner; returns the finite averages that were drawn."""
     values = curve.errors(error)[:runs]
     count = len(values)
     lost = sum(t is not None for t in curve.diverged_at[:runs])
-    mean = values[:, inside].mean(axis=0)
+    mean = average(values[:, inside])
     good = np.isfinite(mean)
     x, y = steps[inside][good], mean[good]
     label = mathtext(name) + (f" ({lost} of {count} runs diverged)" if lost else "")

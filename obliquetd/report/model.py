@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import sympy as sp
 from markupsafe import Markup
 
@@ -278,16 +279,24 @@ def _curves(problem: PolicyEvaluation) -> Picture | str:
     floats = problem.replace(arithmetic="float")
     alpha = 0.05 / max(float((floats.Phi**2).sum(axis=1).max()), 1e-12)
     chosen: dict[str, Learner] = {"TD": TD(alpha), "SETD": SETD(alpha), "ETD": ETD(alpha / 4)}
-    found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0)
+    silent = all(row[4] == 0 for row in problem.mdp.transitions)
+    theta0 = [1.0] * floats.Phi.shape[1] if silent else None  # from 0 nothing would move
+    found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0, theta0=theta0)
     small = len(problem.states) <= MOST_DRAWN and floats.Phi.shape[1] <= MOST_DRAWN
-    exact = expected_errors(floats, chosen, CURVE_STEPS) if small else {}
+    exact = expected_errors(floats, chosen, CURVE_STEPS, theta0) if small else {}
     ax = learning_curves(found, exact={name: lines["rmse"] for name, lines in exact.items()})
     sizes = ", ".join(f"{name} {x.step_size(0):.3g}" for name, x in chosen.items())
-    ends = ", ".join(f"{name} {c.mean()[-1]:.4g}" for name, c in found.curves.items())
+    squares = {name: (c.rmse[:, -1] ** 2).mean() for name, c in found.curves.items()}
+    averages = {n: np.sqrt(s) if exact else found[n].mean()[-1] for n, s in squares.items()}
+    ends = ", ".join(f"{name} {value:.4g}" for name, value in averages.items())
     about = (
-        f"RMSE over {CURVE_STEPS} steps, mean of {CURVE_RUNS} runs, with step sizes {sizes}. It ends "
-        f"at {ends}. Dashed: the root of the exact expected square error."
+        f"RMSE over {CURVE_STEPS} steps, {'root mean square' if exact else 'mean'} of {CURVE_RUNS} runs, "
+        f"with step sizes {sizes}. It ends at {ends}."
     )
+    if silent:
+        about += " Every reward is 0, so weights of 0 are the solution; the runs begin with weights of 1."
+    if exact:
+        about += " Dashed: the root of the exact expected square error."
     limits = []
     for learner in (TD(), SETD()) if small else ():
         try:

@@ -3,17 +3,23 @@
 Every quantity is a ratio of two learners on the same transitions, or a share of runs, so it has
 no unit. Intervals have level 0.99 each:
 
-* a ratio of means a/b, run by run paired, on the logarithmic scale (delta method):
-  Var log(a/b) ~ Var(a_k / a - b_k / b) / n;
+* the median over the runs of the ratio a_k / b_k, by order statistics (David and Nagaraja 2003,
+  Section 7.1): no moment has to exist, and a run that diverged, or never got there, is one run
+  among many;
 * a ratio of spreads, the standard deviation over the runs averaged over the steps, by the
-  jackknife over runs;
+  jackknife over runs. It needs moments, so it is withheld where
+  :mod:`obliquetd.reproduction.tails` knows that these runs do not show them, and where one run
+  carries most of the jackknife's variance;
 * a share k/n, by Clopper and Pearson (1934).
+
+No test on the runs alone can prove that a variance is shown by them: one that says "tame" has not
+met what is rare. So the diagnostics only ever withhold an interval, and a verdict needs five seeds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,21 +33,24 @@ __all__ = [
     "CONFIDENCE",
     "EARLY",
     "LATE",
+    "SILENT",
     "Interval",
     "Part",
     "Verdict",
+    "agreed",
     "half_time",
     "late",
-    "ratio_of_means",
+    "median_ratio",
     "ratio_of_spreads",
-    "ratio_of_times",
     "share",
     "whole",
 ]
 
 Floats = npt.NDArray[np.float64]
-Verdict = Literal["holds", "does not hold", "cannot be decided"]
+Verdict = Literal["holds", "does not hold", "cannot be decided", "cannot be decided from the paper"]
 
+SILENT: Verdict = "cannot be decided from the paper"
+"""Of a sentence on a set-up that the paper does not give."""
 CONFIDENCE = 0.99
 EARLY = 1000
 """The first steps that the paper's figures zoom in on."""
@@ -49,20 +58,56 @@ LATE = 500
 """The last ones."""
 RECORDS = 1000
 """A spread is averaged over at most so many steps."""
+CARRIED = 0.5
+"""The share of a jackknife's variance above which one run carries it."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A measured quantity with its confidence interval; NaN where it is not defined."""
+    """A measured quantity with its confidence interval; NaN where it is not defined.
+
+    ``why`` says why there is no interval; then it runs from 0 to infinity.
+    """
 
     value: float
     low: float
     high: float
+    why: str = ""
 
     def __str__(self) -> str:
         if math.isnan(self.value):
-            return "undefined (both diverged)"
+            return f"undefined ({self.why or 'both diverged'})"
+        if self.why:
+            return f"{self.value:.3g} (no interval: {self.why})"
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+    @classmethod
+    def hull(cls, intervals: Sequence[Interval]) -> Interval:
+        """The median value, and the least interval that holds all of them.
+
+        Examples
+        --------
+        >>> print(Interval.hull([Interval(2, 1, 3), Interval(4, 2, 5), Interval(3, 2, 4)]))
+        3 [1, 5]
+        """
+        values = [i.value for i in intervals if not math.isnan(i.value)]
+        return cls(
+            float(np.median(values)) if values else math.nan,
+            min(i.low for i in intervals),
+            max(i.high for i in intervals),
+            next((i.why for i in intervals if i.why), ""),
+        )
+
+
+def agreed(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict of all seeds, where it is the same.
+
+    Examples
+    --------
+    >>> agreed(["holds", "holds"]), agreed(["holds", "does not hold"])
+    ('holds', 'cannot be decided')
+    """
+    return verdicts[0] if len(set(verdicts)) == 1 else "cannot be decided"
 
 
 @dataclass(frozen=True)
@@ -76,24 +121,44 @@ class Part:
     side : {"below", "above"}
     bound : float
     found : mapping of str to Interval
-        For each comparison, such as ``"SETD / TD"``.
+        For each comparison, such as ``"SETD / TD"``; of several seeds the hull.
+    by_seed : tuple of Part
+        One for each seed, where there were several.
     """
 
     quantity: str
     side: Literal["below", "above"]
     bound: float
     found: Mapping[str, Interval]
+    by_seed: tuple[Part, ...] = ()
+
+    @property
+    def decisions(self) -> list[Verdict]:
+        """Of each comparison: holds where the interval clears the bound, fails where it lies beyond."""
+        sign = 1 if self.side == "below" else -1
+        low, high = ("low", "high") if sign > 0 else ("high", "low")
+
+        def decide(found: Interval) -> Verdict:
+            near, far = sign * getattr(found, low), sign * getattr(found, high)
+            if near >= sign * self.bound:
+                return "does not hold"
+            return "holds" if far < sign * self.bound else "cannot be decided"
+
+        return [decide(found) for found in self.found.values()]
 
     @property
     def verdict(self) -> Verdict:
-        """Holds where all intervals clear the bound, does not hold where one lies beyond it."""
-        sign = 1 if self.side == "below" else -1
-        bound = sign * self.bound
-        low, high = ("low", "high") if sign > 0 else ("high", "low")
-        edges = [(sign * getattr(i, low), sign * getattr(i, high)) for i in self.found.values()]
-        if any(near >= bound for near, _ in edges):
-            return "does not hold"
-        return "holds" if edges and all(far < bound for _, far in edges) else "cannot be decided"
+        """Holds where all comparisons do, and fails where one does; the same for every seed."""
+        if self.by_seed:
+            return agreed([part.verdict for part in self.by_seed])
+        return every(self.decisions)
+
+    @classmethod
+    def together(cls, parts: Sequence[Part]) -> Part:
+        """The same reading for several seeds."""
+        first = parts[0]
+        hulls = {name: Interval.hull([p.found[name] for p in parts]) for name in first.found}
+        return cls(first.quantity, first.side, first.bound, hulls, tuple(parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Strict JSON data."""
@@ -101,16 +166,42 @@ class Part:
         def number(x: float) -> float | str | None:
             return None if math.isnan(x) else x if math.isfinite(x) else "infinite"
 
+        def told(i: Interval) -> dict[str, Any]:
+            limits = {"value": number(i.value), "low": number(i.low), "high": number(i.high)}
+            return {**limits, **({"why": i.why} if i.why else {})}
+
         return {
             "quantity": self.quantity,
             "wanted": f"{self.side} {self.bound:g}",
-            "found": {
-                name: {"value": number(i.value), "low": number(i.low), "high": number(i.high)}
-                for name, i in self.found.items()
-            },
+            "found": {name: told(i) for name, i in self.found.items()},
+            "by_seed": [{name: told(i) for name, i in part.found.items()} for part in self.by_seed],
             "confidence": CONFIDENCE,
             "verdict": self.verdict,
         }
+
+
+def every(decisions: Sequence[Verdict]) -> Verdict:
+    """All have to hold; one that fails decides."""
+    if "does not hold" in decisions:
+        return "does not hold"
+    return "holds" if set(decisions) == {"holds"} else "cannot be decided"
+
+
+def most(decisions: Sequence[Verdict]) -> Verdict:
+    """More than half have to hold: what something *tends* to do.
+
+    Examples
+    --------
+    >>> most(["holds", "holds", "does not hold"])
+    'holds'
+    >>> most(["holds", "does not hold"]), most(["holds", "cannot be decided"])
+    ('does not hold', 'cannot be decided')
+    """
+    if 2 * decisions.count("holds") > len(decisions):
+        return "holds"
+    if 2 * decisions.count("does not hold") >= len(decisions):
+        return "does not hold"
+    return "cannot be decided"
 
 
 def late(curve: Curve, error: str, steps: npt.NDArray[np.int64]) -> Floats:
@@ -137,53 +228,55 @@ def half_time(curve: Curve, error: str, steps: npt.NDArray[np.int64]) -> Floats:
     return np.asarray(times[last + 1])
 
 
-def ratio_of_times(a: Floats, b: Floats, end: float) -> Interval:
-    """The ratio of mean times, where some runs had not got there at the end.
+def median_ratio(a: Floats, b: Floats, end: float = math.inf) -> Interval:
+    """The median over the runs of a_k / b_k, of runs on the same transitions.
 
-    Those count as if they got there at the end, which is too early; so with such runs in a
-    the interval has no upper limit, and with such runs in b no lower one.
-
-    Examples
-    --------
-    >>> print(ratio_of_times(np.array([10.0, 12.0]), np.array([100.0, np.inf]), end=200))
-    0.0733 [0, 3.69e+05]
-    """
-    found = ratio_of_means(np.minimum(a, end), np.minimum(b, end))
-    low = 0.0 if np.isinf(b).any() else found.low
-    high = math.inf if np.isinf(a).any() else found.high
-    return Interval(found.value, low, high)
-
-
-def ratio_of_means(a: Floats, b: Floats) -> Interval:
-    """Mean of a over mean of b, of runs on the same transitions; infinite where only a diverged.
+    An infinite error is one that diverged, and worse than any other. An infinite time is one that
+    had not come at the ``end`` of the run, so at least that: a ratio with it is known to lie in a
+    range only, and the interval is that of the least medians and of the largest.
 
     Examples
     --------
-    >>> print(ratio_of_means(np.array([1.0, 1.2, 1.1]), np.array([2.0, 2.4, 2.2])))
-    0.5 [0.5, 0.5]
+    >>> print(median_ratio(np.arange(1.0, 21), np.full(20, 2.0)))
+    5.25 [2, 8.5]
+    >>> print(median_ratio(np.full(20, 10.0), np.full(20, np.inf), end=200))
+    0.05 [0, 0.05]
     """
-    n = len(a)
-    top, bottom = float(a.mean()), float(b.mean())
-    if not (math.isfinite(top) and math.isfinite(bottom)):
-        return _without_limits(top, bottom)
-    if top <= 0 or bottom <= 0 or n < 2:
-        return Interval(math.nan, math.nan, math.nan)
-    error = float((a / top - b / bottom).std(ddof=1)) / math.sqrt(n)
-    return _around(top / bottom, error, n)
+    least, most_ = np.minimum(a, end), np.minimum(b, end)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values, low, high = least / most_, least / b, a / most_
+    low, high = np.sort(np.where(np.isnan(low), 0, low)), np.where(np.isnan(high), math.inf, high)
+    n, known = len(a), values[~np.isnan(values)]
+    value = float(np.median(known)) if known.size else math.nan
+    k = int(stats.binom.ppf((1 - CONFIDENCE) / 2, n, 0.5))
+    if k < 1:
+        return Interval(value, 0.0, math.inf, f"{n} runs are too few")
+    return Interval(value, float(low[k - 1]), float(np.sort(high)[n - k]))
 
 
-def ratio_of_spreads(a: Curve, b: Curve, error: str) -> Interval:
-    """Spread of a over spread of b."""
-    x, y = _thin(getattr(a, error)), _thin(getattr(b, error))
-    with np.errstate(invalid="ignore", over="ignore"):
-        top, bottom = (float(v.std(axis=0, ddof=1).mean()) for v in (x, y))
-    if not (math.isfinite(top) and math.isfinite(bottom)):
-        return _without_limits(*(t if math.isfinite(t) else math.inf for t in (top, bottom)))
-    if top <= 0 or bottom <= 0 or len(x) < 3:
-        return Interval(math.nan, math.nan, math.nan)
+def ratio_of_spreads(
+    a: Curve, b: Curve, error: str, records: slice = slice(None), why: str = ""
+) -> Interval:
+    """Spread of a over spread of b, on some of the records; withheld for a reason given."""
+    x, y = (_thin(getattr(curve, error)[:, records]) for curve in (a, b))
+    lost = sum(int((~np.isfinite(v).all(axis=1)).sum()) for v in (x, y))
+    if lost:
+        return Interval(math.nan, 0.0, math.inf, why or f"runs diverged: {lost}")
     n = len(x)
-    logs = np.log(_left_out(x)) - np.log(_left_out(y))
-    return _around(top / bottom, math.sqrt((n - 1) * float(logs.var())), n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        top, bottom = (float(v.std(axis=0, ddof=1).mean()) for v in (x, y))
+        if not (0 < top < math.inf and 0 < bottom < math.inf) or n < 3:
+            return Interval(math.nan, 0.0, math.inf, why or "no spread that is a number")
+        logs = np.log(_left_out(x)) - np.log(_left_out(y))
+    squares = (logs - logs.mean()) ** 2
+    if not why and squares.max() > CARRIED * squares.sum():
+        why = f"one run of {n} carries {squares.max() / squares.sum():.0%} of its variance"
+    if why:
+        return Interval(top / bottom, 0.0, math.inf, why)
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * math.sqrt((n - 1) / n * squares.sum())
+    if reach > 700:  # beyond the floats
+        return Interval(top / bottom, 0.0, math.inf, "the jackknife finds no limit")
+    return Interval(top / bottom, top / bottom * math.exp(-reach), top / bottom * math.exp(reach))
 
 
 def share(hits: int, runs: int) -> Interval:
@@ -196,21 +289,6 @@ def share(hits: int, runs: int) -> Interval:
     """
     found = stats.binomtest(hits, runs).proportion_ci(CONFIDENCE, method="exact")
     return Interval(hits / runs, float(found.low), float(found.high))
-
-
-def _around(ratio: float, error: float, n: int) -> Interval:
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * error
-    if reach > 700:  # beyond the floats
-        return Interval(ratio, 0.0, math.inf)
-    return Interval(ratio, ratio * math.exp(-reach), ratio * math.exp(reach))
-
-
-def _without_limits(top: float, bottom: float) -> Interval:
-    """A diverged learner has no finite mean: worse than any that has one."""
-    if not math.isfinite(top) and not math.isfinite(bottom):
-        return Interval(math.nan, math.nan, math.nan)
-    value = 0.0 if math.isfinite(top) else math.inf
-    return Interval(value, value, value)
 
 
 def _thin(errors: Floats) -> Floats:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["case_figure", "save_figure", "sweep_figure"]
 
 DRAWN_RUNS = 20
-"""Runs in a figure, as in the paper; verdicts use them all."""
+"""Runs in a figure, as in the paper; verdicts use all runs of five seeds."""
 
 
 def case_figure(case: Case, found: Sweep, exact: Exact, experiment: Experiment) -> Figure:
@@ -45,7 +45,8 @@ def case_figure(case: Case, found: Sweep, exact: Exact, experiment: Experiment) 
                     )  # fmt: skip
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", frameon=False)
-    figure.suptitle(f"{case.title}: mean of {DRAWN_RUNS} runs, band with 80 % of them")
+    average = "root mean square" if exact else "mean"
+    figure.suptitle(f"{case.title}: {average} of {DRAWN_RUNS} runs, band with 80 % of them")
     note = "\n".join(textwrap.wrap(case.remark, 130))
     figure.supxlabel(note, fontsize="small", color="#555555")
     return figure

@@ -15,17 +15,20 @@ from obliquetd.experiments.experiment import Experiment, positive
 from obliquetd.experiments.grid import TABLE_2, grid, label
 from obliquetd.experiments.parallel import check_workers
 from obliquetd.learners import Learner
-from obliquetd.reproduction.evidence import late, whole
+from obliquetd.reproduction.evidence import half_time, late, whole
 from obliquetd.reproduction.figures import DRAWN_RUNS, case_figure, save_figure, sweep_figure
 from obliquetd.reproduction.studies import STUDIES, overall
-from obliquetd.reproduction.study import Case, Exact, Found, Sentence
-from obliquetd.reproduction.table1 import judge_stability, judge_table_1, table_1
+from obliquetd.reproduction.study import Case, Exact, Found, Runs, Sentence
+from obliquetd.reproduction.table1 import judge_table_1, table_1
+from obliquetd.reproduction.tails import withheld
 
 __all__ = ["NAMES", "Choice", "Reproduction", "reproduce"]
 
 NAMES = ("two-state", *STUDIES)
 """What can be reproduced."""
 
+SEEDS = 5
+"""A verdict is shown where it is the same for so many seeds."""
 SWEEP_RUNS = 20
 Progress = Callable[[str, int, int], None]
 
@@ -55,24 +58,31 @@ class Reproduction:
     Attributes
     ----------
     found : mapping of case name to Sweep
+        For the first seed, the one in figures and sweeps.
     sentences : list of Sentence
     choices : list of Choice
         With ``sweep`` only.
     files : list of Path
     runs : int
-        On which the verdicts rest.
+        For each of five seeds.
     """
 
-    found: Found
+    found: Mapping[str, Sweep]
     sentences: list[Sentence]
     choices: list[Choice]
     files: list[Path]
     runs: int
 
+    @property
+    def seeds(self) -> int:
+        """How many seeds have to agree on a verdict."""
+        return SEEDS
+
     def to_dict(self) -> dict[str, Any]:
         """Strict JSON data."""
         return {
             "runs": self.runs,
+            "seeds": SEEDS,
             "sentences": [sentence.to_dict() for sentence in self.sentences],
             "choices": [
                 {k: v if v == v and v != np.inf else None for k, v in vars(c).items()}
@@ -86,7 +96,7 @@ def reproduce(
     names: Sequence[str],
     out: str | Path,
     *,
-    runs: int = 200,
+    runs: int = 100,
     seed: int = 0,
     sweep: bool = False,
     learners: Mapping[str, Learner] | None = None,
@@ -102,8 +112,10 @@ def reproduce(
     out : path
         Finished tasks, figures, tables; a second call goes on from what is there.
     runs : int
-        At least 20, the number in a figure. Verdicts use all.
+        For each seed; at least 20, the number in a figure.
     seed : int
+        The first of five, seed, ..., seed + 4. Each is judged by itself, and a verdict is shown
+        where it is the same for all of them.
     sweep : bool
         Try the step sizes of Table II as well.
     learners : mapping of name to Learner, optional
@@ -138,7 +150,7 @@ def reproduce(
     if strange:
         raise InputError(f"no case has a learner called {strange[0]!r}; they have {sorted(known)}")
     folder = Path(out)
-    found: dict[str, Sweep] = {}
+    found: list[dict[str, Runs]] = [{} for _ in range(SEEDS)]
     sentences: list[Sentence] = []
     choices: list[Choice] = []
     files: list[Path] = []
@@ -150,40 +162,57 @@ def reproduce(
     for name, study in STUDIES.items():
         if name not in names:
             continue
-        here = {}
         for case in study.cases:
             chosen = {key: (learners or {}).get(key, own) for key, own in case.learners.items()}
             case = replace(case, learners=chosen)
-            here[case.name] = _run_case(case, folder, files, runs, seed, progress, options)
+            for here, made in zip(
+                found, _run_case(case, folder, files, runs, seed, progress, options), strict=True
+            ):
+                here[case.name] = made
             if sweep and case.grid:
-                choices += _run_grid(case, here[case.name], folder, files, seed, progress, options)
-        found |= here
-        sentences += study.judge(here)
+                own = found[0][case.name].sweep
+                choices += _run_grid(case, own, folder, files, seed, progress, options)
+        sentences += _judged(study.judge, [{c.name: f[c.name] for c in study.cases} for f in found])
     if set(names) == set(NAMES):
-        sentences += judge_stability() + overall(found)
+        sentences += _judged(overall, found)
     files += _save_verdicts(sentences, folder, runs, seed)
     if choices:
         table = {key: [vars(c)[key] for c in choices] for key in vars(choices[0])}
         files += save_columns(table, folder, "step-sizes", seed=seed, runs=SWEEP_RUNS)
-    return Reproduction(found, sentences, choices, files, runs)
+    first = {name: made.sweep for name, made in found[0].items()}
+    return Reproduction(first, sentences, choices, files, runs)
+
+
+def _judged(judge: Callable[[Found], list[Sentence]], found: Sequence[Found]) -> list[Sentence]:
+    """Each sentence, judged for each seed by itself, and then together."""
+    return [Sentence.together(said) for said in zip(*map(judge, found), strict=True)]
 
 
 def _run_case(
     case: Case, folder: Path, files: list[Path], runs: int, seed: int, progress: Progress | None,
     options: Mapping[str, Any],
-) -> Sweep:  # fmt: skip
-    experiment = case.build(seed, case.every)
-    found = run(
-        experiment, case.learners, runs, out=folder / "tasks" / case.name,
-        progress=_named(progress, case.name), **options,
-    )  # fmt: skip
+) -> list[Runs]:  # fmt: skip
+    """The case for each seed; the first one's runs are drawn."""
+    exact = case.exact(case.learners) if case.exact else {}
+    out = []
+    for s in range(seed, seed + SEEDS):
+        experiment = case.build(s, case.every)
+        sweep = run(
+            experiment, case.learners, runs, out=folder / "tasks" / case.name / f"seed-{s}",
+            progress=_named(progress, f"{case.name}, seed {s}"), **options,
+        )  # fmt: skip
+        problem = case.problem(s) if case.problem else None
+        why = withheld(problem, sweep, exact, experiment.steps)
+        out.append(Runs(case.name, sweep, why, exact))
+        if case.drawn and s == seed:
+            files += save_figure(case_figure(case, sweep, exact, experiment), folder, case.name)
+            about = {"seed": s, "runs": runs, "settings": _settings(case), "figure": case.figure}
+            files += save_columns(_curves(sweep, exact), folder, f"{case.name}-curves", **about)
     if case.drawn:
-        exact = case.exact(case.learners) if case.exact else {}
-        files += save_figure(case_figure(case, found, exact, experiment), folder, case.name)
-        about = {"seed": seed, "runs": runs, "settings": _settings(case), "figure": case.figure}
-        files += save_columns(_curves(found, exact), folder, f"{case.name}-curves", **about)
-        files += save_columns(_runs(found), folder, f"{case.name}-runs", **about)
-    return found
+        about = {"seeds": [seed, seed + SEEDS - 1], "runs": runs, "settings": _settings(case)}
+        columns = _runs({seed + i: made.sweep for i, made in enumerate(out)})
+        files += save_columns(columns, folder, f"{case.name}-runs", **about)
+    return out
 
 
 def _run_grid(
@@ -208,7 +237,8 @@ def _run_grid(
         "diverged": [s.diverged for s in judged],
     }
     files += save_columns(columns, folder, f"{case.name}-sweep", seed=seed, runs=SWEEP_RUNS)
-    same = slice(None, SWEEP_RUNS), slice(None, None, experiment.every)  # the same runs and steps
+    # the same runs and steps as in the sweep
+    same = slice(None, SWEEP_RUNS), slice(None, None, max(1, experiment.every // case.every))
     paper = {name: float(curve.rmse[same].mean()) for name, curve in own.curves.items()}
     best = {name: found.best(name, "rmse", "whole") for name in case.learners}
     ranks = [
@@ -251,34 +281,40 @@ def _curves(found: Sweep, exact: Exact) -> dict[str, list[Any]]:
     return columns
 
 
-def _runs(found: Sweep) -> dict[str, list[Any]]:
-    """Tidy columns: for each learner and run, what verdicts are made of."""
-    columns: dict[str, list[Any]] = {"learner": [], "run": [], "diverged_at": []}
-    for name, curve in found.curves.items():
-        columns["learner"] += [name] * len(curve.rmse)
-        columns["run"] += list(range(len(curve.rmse)))
-        columns["diverged_at"] += list(curve.diverged_at)
-        for error in ("rmse", "rmspbe"):
-            for measure, function in (("whole", whole), ("late", late)):
-                values = function(curve, error, found.steps).tolist()
-                columns.setdefault(f"{error}_{measure}", []).extend(values)
+def _runs(found: Mapping[int, Sweep]) -> dict[str, list[Any]]:
+    """Tidy columns: for each seed, learner and run, what verdicts are made of."""
+    columns: dict[str, list[Any]] = {"seed": [], "learner": [], "run": [], "diverged_at": []}
+    for seed, sweep in found.items():
+        for name, curve in sweep.curves.items():
+            count = len(curve.rmse)
+            columns["seed"] += [seed] * count
+            columns["learner"] += [name] * count
+            columns["run"] += list(range(count))
+            columns["diverged_at"] += list(curve.diverged_at)
+            for error in ("rmse", "rmspbe"):
+                for measure, function in (("whole", whole), ("late", late), ("half", half_time)):
+                    values = function(curve, error, sweep.steps).tolist()
+                    columns.setdefault(f"{error}_{measure}", []).extend(values)
     return columns
 
 
 def _save_verdicts(sentences: Sequence[Sentence], folder: Path, runs: int, seed: int) -> list[Path]:
-    """One row for each comparison of each part of each sentence."""
-    keys = ("where", "says", "verdict", "quantity", "wanted", "compared", "value", "low", "high")
+    """One row for each comparison of each part of each sentence, the hull of its seeds."""
+    keys = ("where", "says", "verdict", "finding", "quantity", "wanted", "compared", "value", "low",
+            "high", "why")  # fmt: skip
     columns: dict[str, list[Any]] = {key: [] for key in keys}
     for s in sentences:
         parts: list[tuple[Any, ...]] = [
-            (p.quantity, f"{p.side} {p.bound:g}", name, i.value, i.low, i.high)
+            (p.quantity, f"{p.side} {p.bound:g}", name, i.value, i.low, i.high, i.why)
             for p in s.parts
             for name, i in p.found.items()
-        ] or [(s.remark, "", "", None, None, None)]
+        ] or [(s.remark, "", "", None, None, None, "")]
         for part in parts:
-            for key, value in zip(keys, (s.where, s.says, s.verdict, *part), strict=True):
+            for key, value in zip(
+                keys, (s.where, s.says, s.verdict, s.finding, *part), strict=True
+            ):
                 columns[key].append(value)
     return save_columns(
-        columns, folder, "verdicts", seed=seed, runs=runs,
+        columns, folder, "verdicts", seed=seed, seeds=SEEDS, runs=runs,
         sentences=[sentence.to_dict() for sentence in sentences],
     )  # fmt: skip

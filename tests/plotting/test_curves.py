@@ -45,6 +45,17 @@ def test_an_exact_line_and_given_axes(found):
     assert ax.get_yscale() == "linear"
 
 
+def test_beside_an_exact_mean_square_the_runs_have_theirs(found):
+    """A mean of roots under the root of a mean would be two quantities drawn as one."""
+    ax = learning_curves(found, exact={"SETD": np.ones(2001)}, window=(0, 100))
+    for name in ("SETD", "TD"):  # in one picture all curves are the same quantity
+        line = next(line for line in ax.get_lines() if line.get_label() == name)
+        squares = found[name].rmse[:, :101] ** 2
+        assert np.allclose(line.get_ydata(), np.sqrt(squares.mean(axis=0)))
+    assert ax.get_ylabel() == "RMSE, root mean square"
+    assert learning_curves(found).get_ylabel() == "RMSE"
+
+
 def test_bad_requests(found):
     with pytest.raises(InputError, match="'rmse' or 'rmspbe'"):
         learning_curves(found, "mse")

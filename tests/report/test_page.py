@@ -239,3 +239,17 @@ def test_the_command(tmp_path):
     assert "folder" in run("report", tmp_path / "m.json", "-o", tmp_path, expect=2).stderr
     run("verify", "lemma-1", "--html", tmp_path / "c.html", "--brief")
     assert "Lemma 1" in (tmp_path / "c.html").read_text()
+
+
+def test_a_model_without_rewards_begins_away_from_its_solution():
+    """From weights of 0 nothing would move, and every learner would end at 0."""
+    about = report_on(baird_star()).pictures["curves"].about
+    assert "the runs begin with weights of 1" in about
+    ends = dict(
+        re.findall(r"(TD|SETD|ETD) ([0-9.e+-]+|inf)[,.](?= |$)", about.partition("It ends at")[2].partition("Every")[0])
+    )
+    assert set(ends) == {"TD", "SETD", "ETD"}
+    assert all(float(value) > 0 for value in ends.values())
+    paid = report_on(two_state(reward=1)).pictures["curves"].about
+    assert "weights of 1" not in paid
+    assert "root mean square of 20 runs" in paid

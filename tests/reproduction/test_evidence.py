@@ -12,12 +12,12 @@ from obliquetd.reproduction.evidence import (
     Part,
     half_time,
     late,
-    ratio_of_means,
+    median_ratio,
     ratio_of_spreads,
-    ratio_of_times,
     share,
     whole,
 )
+from obliquetd.reproduction.study import Sentence
 
 
 def curve(errors):
@@ -33,16 +33,42 @@ def covered(make, truth, trials=400):
     return hits / trials
 
 
-def test_ratios_of_paired_means_cover():
-    def make(rng):
-        common = rng.exponential(size=200)
-        return ratio_of_means(
-            2 * (common + rng.exponential(size=200)), common + rng.exponential(size=200)
-        )
+HEAVY = {
+    "normal": lambda rng, n: np.exp(0.3 * rng.normal(size=n)),
+    "no mean": lambda rng, n: rng.pareto(0.7, size=n) + 1,
+    "one run in a hundred explodes": lambda rng, n: np.where(
+        rng.random(n) < 0.01, np.inf, 1 + rng.random(n)
+    ),
+}
+MEDIANS = {
+    "normal": 1.0,
+    "no mean": 2 ** (1 / 0.7),
+    "one run in a hundred explodes": 1 + 0.5 / 0.99,
+}
 
-    assert 0.97 <= covered(make, 2.0) <= 1
-    half = ratio_of_means(np.full(9, 1.0), np.full(9, 2.0))
+
+@pytest.mark.parametrize("tail", HEAVY)
+@pytest.mark.parametrize("n", [20, 100])
+def test_ratios_of_medians_cover_whatever_the_tail(tail, n):
+    def make(rng):
+        common = rng.exponential(size=n)
+        return median_ratio(common * HEAVY[tail](rng, n), common)
+
+    assert covered(make, MEDIANS[tail], 600) >= 0.98
+
+
+def test_medians_by_hand():
+    half = median_ratio(np.full(9, 1.0), np.full(9, 2.0))
     assert (half.value, half.low, half.high) == (0.5, 0.5, 0.5)
+    few = median_ratio(np.ones(4), np.ones(4))
+    assert (few.low, few.high) == (0, math.inf)
+    assert "4 runs are too few" in str(few)
+    # 20 runs: P(Bin(20, 1/2) <= 3) = 0.0013 and P(... <= 4) = 0.0059, so the 4th of each end
+    ends = median_ratio(np.arange(1.0, 21), np.ones(20))
+    assert (ends.low, ends.high) == (4, 17)
+    alone = median_ratio(np.zeros(20), np.zeros(20))  # nothing is known of 0/0
+    assert math.isnan(alone.value)
+    assert (alone.low, alone.high) == (0, math.inf)
 
 
 def test_ratios_of_spreads_cover():
@@ -65,15 +91,40 @@ def test_shares_cover():
     assert covered(lambda rng: share(int(rng.binomial(100, 0.3)), 100), 0.3) >= 0.98
 
 
-def test_divergence_is_worse_than_any_number_and_two_say_nothing():
-    fine, lost = np.array([1.0, 2.0, 3.0]), np.array([1.0, np.inf, 1.0])
-    assert ratio_of_means(lost, fine) == Interval(math.inf, math.inf, math.inf)
-    assert ratio_of_means(fine, lost) == Interval(0, 0, 0)
-    assert math.isnan(ratio_of_means(lost, lost).value)
-    a, b = curve([[1, 2], [1, 3], [1, 4]]), curve([[1, 2], [1, np.inf], [1, 3]])
-    assert ratio_of_spreads(b, a, "rmse").low == math.inf
-    assert ratio_of_spreads(a, b, "rmse").high == 0
-    assert "undefined" in str(ratio_of_means(lost, lost))
+def test_one_diverged_run_makes_no_verdict_certain():
+    """It is one run of many in a median, and there is no spread with it."""
+    fine = np.linspace(1, 2, 40)
+    lost = np.where(np.arange(40) == 7, np.inf, fine)
+    for found in (median_ratio(lost, fine), median_ratio(fine, lost)):
+        assert (found.low, found.value, found.high) == (1, 1, 1)
+        assert Part("", "below", 1.1, {"x": found}).verdict == "holds"
+    a, b = curve(np.c_[fine, fine]), curve(np.c_[fine, lost])
+    for found in (ratio_of_spreads(b, a, "rmse"), ratio_of_spreads(a, b, "rmse")):
+        assert (found.low, found.high) == (0, math.inf)
+        assert found.why == "runs diverged: 1"
+        for side in ("below", "above"):
+            assert Part("", side, 1, {"x": found}).verdict == "cannot be decided"
+
+
+def test_runs_that_diverge_more_often_than_not_are_worse_than_any_number():
+    fine, lost = np.ones(40), np.full(40, np.inf)
+    assert median_ratio(lost, fine) == Interval(math.inf, math.inf, math.inf)
+    assert median_ratio(fine, lost) == Interval(0, 0, 0)
+    both = median_ratio(lost, lost)
+    assert (both.low, both.high) == (0, math.inf)
+    assert "undefined" in str(both)
+
+
+def test_a_spread_that_one_run_carries_is_withheld():
+    rng = np.random.default_rng(0)
+    tame, heavy = rng.normal(size=(100, 1)), rng.normal(size=(100, 1))
+    assert ratio_of_spreads(curve(tame), curve(tame + heavy), "rmse").why == ""
+    heavy[3] = 1000
+    found = ratio_of_spreads(curve(tame), curve(heavy), "rmse")
+    assert (found.low, found.high) == (0, math.inf)
+    assert "one run of 100 carries 99% of its variance" in str(found)
+    told = ratio_of_spreads(curve(tame), curve(tame), "rmse", why="a reason")
+    assert (told.low, told.high, told.why) == (0, math.inf, "a reason")
 
 
 def test_times_by_hand():
@@ -88,14 +139,17 @@ def test_times_by_hand():
 
 def test_times_that_were_not_reached_open_the_interval():
     fast, slow = np.full(10, 10.0), np.full(10, 100.0)
-    never = np.where(np.arange(10) == 3, np.inf, slow)
-    assert ratio_of_times(fast, slow, 200) == Interval(0.1, 0.1, 0.1)
-    assert ratio_of_times(fast, never, 200).low == 0
-    assert ratio_of_times(never, fast, 200).high == math.inf
-    both = ratio_of_times(never, never, 200)
+    never = np.full(10, np.inf)
+    once = np.where(np.arange(10) == 3, np.inf, slow)
+    assert median_ratio(fast, slow, 200) == Interval(0.1, 0.1, 0.1)
+    assert median_ratio(fast, once, 200) == Interval(0.1, 0, 0.1)  # the least of ten is low
+    assert (median_ratio(fast, never, 200).low, median_ratio(fast, never, 200).high) == (0, 0.05)
+    assert median_ratio(never, fast, 200).low == 20
+    assert median_ratio(never, fast, 200).high == math.inf
+    both = median_ratio(never, never, 200)
     assert (both.low, both.high) == (0, math.inf)
     assert Part("", "below", 0.5, {"x": both}).verdict == "cannot be decided"
-    assert Part("", "below", 0.5, {"x": ratio_of_times(fast, never, 200)}).verdict == "holds"
+    assert Part("", "below", 0.5, {"x": median_ratio(fast, never, 200)}).verdict == "holds"
 
 
 @pytest.mark.parametrize(
@@ -125,3 +179,55 @@ def test_windows():
     ramp = curve(np.tile(steps.astype(float), (2, 1)))
     assert late(ramp, "rmse", steps)[0] == np.arange(1501, 2001).mean()
     assert whole(ramp, "rmspbe", steps)[0] == 1000
+
+
+def sentence(*intervals, **about):
+    """A sentence that wants each interval below 1."""
+    found = {str(i): Interval(sum(pair) / 2, *pair) for i, pair in enumerate(intervals)}
+    return Sentence("", "", (Part("", "below", 1, found),), **about)
+
+
+YES, NO, OPEN = (0.1, 0.9), (1.1, 2.0), (0.5, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("intervals", "all_of_them", "most_of_them"),
+    [
+        ([YES, YES], "holds", "holds"),
+        ([YES, YES, NO], "does not hold", "holds"),
+        ([YES, YES, OPEN], "cannot be decided", "holds"),
+        ([YES, NO], "does not hold", "does not hold"),
+        ([YES, NO, OPEN], "does not hold", "cannot be decided"),
+        ([OPEN], "cannot be decided", "cannot be decided"),
+        ([NO, NO, YES], "does not hold", "does not hold"),
+    ],
+)
+def test_what_tends_to_be_is_so_in_most_comparisons(intervals, all_of_them, most_of_them):
+    assert sentence(*intervals).verdict == all_of_them
+    assert sentence(*intervals, tends=True).verdict == most_of_them
+
+
+@pytest.mark.parametrize(
+    ("seeds", "verdict"),
+    [
+        ([YES] * 5, "holds"),
+        ([NO] * 5, "does not hold"),
+        ([YES] * 4 + [NO], "cannot be decided"),
+        ([YES] * 4 + [OPEN], "cannot be decided"),
+        ([NO] * 4 + [OPEN], "cannot be decided"),
+    ],
+)
+def test_a_verdict_is_that_of_every_seed(seeds, verdict):
+    found = Sentence.together([sentence(pair) for pair in seeds])
+    assert found.verdict == found.finding == verdict
+    assert found.parts[0].verdict == verdict
+    hull = found.parts[0].found["0"]
+    assert (hull.low, hull.high) == (min(s[0] for s in seeds), max(s[1] for s in seeds))
+    assert len(found.to_dict()["parts"][0]["by_seed"]) == 5
+
+
+def test_a_set_up_that_the_paper_does_not_give_decides_nothing_of_the_paper():
+    found = Sentence.together([sentence(YES, silent="no discount")] * 5)
+    assert found.verdict == "cannot be decided from the paper"
+    assert found.finding == "holds"
+    assert found.to_dict()["silent"] == "no discount"
