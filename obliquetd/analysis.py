@@ -203,7 +203,7 @@ def is_small(problem: PolicyEvaluation) -> bool:
 def _learner_data(row: LearnerRow) -> dict[str, Any]:
     data: dict[str, Any] = {
         "learner": row.name,
-        "lam": json_number(row.dynamics.lam),
+        **{k: json_number(v) for k, v in row.dynamics.numbers.items()},
         "stability": None if row.stability is None else row.verdict,
         "diverges": {"unstable": True, "stable": False}.get(row.verdict),
         "step_size_limit": "oo" if row.limit == math.inf else json_number(row.limit),
@@ -244,7 +244,7 @@ def _attempt(function: Callable[[], Any]) -> Any:
 
 
 def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
-    return int(problem._ops.Phi.shape[1]) * (2 if learner.two_timescale else 1)
+    return learner.size(int(problem._ops.Phi.shape[1]))
 
 
 def _stability(dyn: MeanDynamics) -> Stability | None:

@@ -23,6 +23,7 @@ __all__ = [
     "InputError",
     "KindError",
     "LabelError",
+    "LearnerError",
     "MathematicalError",
     "ModelFileError",
     "NoSolutionError",
@@ -65,6 +66,10 @@ class NumberError(InputError):
 
 class KindError(InputError):
     """Exact, symbolic and floating numbers were mixed without saying how."""
+
+
+class LearnerError(InputError):
+    """A rule that is not what a learner has to be, or a class where a learner was meant."""
 
 
 class ProbabilityError(InputError):

@@ -63,7 +63,8 @@ class Operators:
         self.state, self.next_state = table.state, table.next_state
         self.probability = self.arithmetic.scalars(table.probability)
         self.reward = self.arithmetic.scalars(table.reward)
-        self.row_discount = self.arithmetic.scalars(table.discount) * self.discount
+        self.own_discount = self.arithmetic.scalars(table.discount)
+        self.row_discount = self.own_discount * self.discount
         self.pi = self._policy_column(inputs.target)
         self.mu = self.pi if inputs.behavior is None else self._policy_column(inputs.behavior)
 

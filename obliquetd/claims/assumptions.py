@@ -15,7 +15,6 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import parse_number
 from obliquetd.dynamics import MeanDynamics, mean_dynamics
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import Learner
@@ -203,14 +202,14 @@ NONZERO_FEATURES = Assumption(
 LAMBDA_0 = Assumption(
     "lambda = 0",
     "the learner has no eligibility trace",
-    lambda _problem, learner: learner is not None and parse_number(learner.lam) == 0,
+    lambda _problem, learner: learner is not None and not learner.values.get("lam"),
 )
 
 
 def _primary_block(problem: PolicyEvaluation, learner: Learner | None) -> sp.Matrix:
     """A = E[e Delta phi'], for gradient learners the block that couples theta to w over mu."""
     found = dynamics(problem, learner)
-    if learner is None or not learner.two_timescale:
+    if learner is None or learner.size(1) == 1:
         return found.A
     d = problem.Phi.shape[1]
     return found.A[d:, :d]

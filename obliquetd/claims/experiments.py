@@ -12,8 +12,7 @@ from obliquetd.claims.claim import Counterexample, Outcome, Verdict, refuted
 from obliquetd.claims.registry import claim
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import exact_moments, mean_dynamics
-from obliquetd.learners import ETD, SETD
-from obliquetd.learners.emphatic import omega
+from obliquetd.learners import ETD, SETD, Transition, omega
 
 __all__: list[str] = []
 
@@ -44,7 +43,7 @@ def operations(d: int) -> int:
     tally = [0]
     number = Counted(tally)
     features = np.full((2, d), number, dtype=object)
-    weight = omega(features, 0, 1, number)
+    weight = omega(Transition(features, 0, 1, number, number, 1, 1, 1, 1, 1, number, 1))
     theta = [number] * d
     delta: Any = number
     for i in range(d):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from obliquetd.algebra import public_number
 from obliquetd.claims.assumptions import (
     A_NONSINGULAR,
     COVERAGE,
@@ -47,7 +48,7 @@ def _blocks(problem: PolicyEvaluation, learner: Learner) -> tuple[sp.Matrix, sp.
     """The whole matrix of (theta, w), and its blocks A and C over mu, for mu = 1 or a symbol."""
     whole = mean_dynamics(problem, learner).A
     d = problem.Phi.shape[1]
-    mu = sp.sympify(learner.ratio)
+    mu = sp.sympify(public_number(learner.values["mu"]))
     return whole, whole[d:, :d] / mu, whole[d:, d:] / mu
 
 
@@ -55,7 +56,7 @@ def _schur(problem: PolicyEvaluation, learner: Learner, corrected: bool) -> bool
     """det(zI - M) = det(z^2 I - z (mu C [+ A]) + mu A A'), the blocks taken from the rule."""
     z = sp.Symbol("z")
     whole, A, C = _blocks(problem, learner)
-    mu, d = sp.sympify(learner.ratio), A.rows
+    mu, d = sp.sympify(public_number(learner.values["mu"])), A.rows
     left = (z * sp.eye(2 * d) - whole).det(method="berkowitz")
     middle = mu * C + (A if corrected else sp.zeros(d, d))
     right = (z**2 * sp.eye(d) - z * middle + mu * A * A.T).det(method="berkowitz")
@@ -147,7 +148,7 @@ def _dominates(problem: PolicyEvaluation, learner: Learner | None) -> bool:
     """Whether mu C + (A + A')/2 is positive definite, by its leading minors."""
     assert learner is not None
     _, A, C = _blocks(problem, learner)
-    H = sp.sympify(learner.ratio) * C + (A + A.T) / 2
+    H = sp.sympify(public_number(learner.values["mu"])) * C + (A + A.T) / 2
     return all(H[:k, :k].det() > 0 for k in range(1, H.rows + 1))
 
 
@@ -241,7 +242,11 @@ def tdc_off_policy_stable(make: Callable[..., Learner] = TDC) -> Outcome:
 
     def violation(candidate: PolicyEvaluation) -> Observed | None:
         seen = not_stable(candidate, learner)
-        return None if seen is None else {"mu": sp.sympify(learner.ratio), **seen}
+        return (
+            None
+            if seen is None
+            else {"mu": sp.sympify(public_number(learner.values["mu"])), **seen}
+        )
 
     found = Counterexample.find([problem], violation, learner)
     return Outcome(

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Matrix
-from obliquetd.learners.emphatic import omega as sampled_omega
+from obliquetd.learners import Transition, omega
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
@@ -35,8 +35,8 @@ class Samples:
         )
         self.omega = np.array(
             [
-                sampled_omega(phi, s, t, g)
-                for s, t, g in zip(ops.state, ops.next_state, ops.row_discount, strict=True)
+                omega(Transition(phi, s, n, 0, g, 1, 1, 1, 1, n, g, 1))
+                for s, n, g in zip(ops.state, ops.next_state, ops.row_discount, strict=True)
             ],
             dtype=object,
         )

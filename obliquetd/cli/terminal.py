@@ -147,7 +147,7 @@ def _show_tables(found: Any, most: int) -> None:
         out.print(f"[dim]{LEGEND}[/]")
     cells = learner_cells(found)
     if len(cells) > 1:
-        lam = number_text(found.learners[0].dynamics.lam)
+        lam = number_text(found.learners[0].dynamics.numbers.get("lam", 0))
         out.print(
             f"learners, from their rules (lambda = {lam}, mu = 1); |v - Pi v| in the Xi-norm; "
             "--json has A and b"

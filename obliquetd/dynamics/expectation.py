@@ -97,7 +97,7 @@ class Expectation:
             solved = matrix.solve(column, "the trace's stationary equation")
         except SingularError as error:
             raise SingularError(
-                f"the trace of {learner.name} with lam = {learner.lam} has no stationary "
+                f"the trace of {learner.label} has no stationary "
                 "mean: on some closed class nothing decays it. Use a discount or lam below 1",
                 error.null_vector,
             ) from None

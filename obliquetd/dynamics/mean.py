@@ -93,11 +93,10 @@ class MeanDynamics(Equations):
         )  # fmt: skip
 
     @property
-    def lam(self) -> Any:
-        """The learner's trace parameter, as a public number."""
-        return self._ops.arithmetic.public(
-            self._ops.arithmetic.scalar(parse_number(self.learner.lam))
-        )
+    def numbers(self) -> dict[str, Any]:
+        """The numbers that the learner's rule reads, public, by name."""
+        arithmetic = self._ops.arithmetic
+        return {k: arithmetic.public(arithmetic.scalar(v)) for k, v in self.learner.values.items()}
 
     @property
     def A(self) -> Any:
@@ -170,7 +169,7 @@ class MeanDynamics(Equations):
 
     @property
     def _size(self) -> int:
-        return 2 * self._d if self.learner.two_timescale else self._d
+        return self.expectation.rule.size
 
     def _limit(self, theta0: Any = None) -> Matrix:
         if len(self.classes) > 1:
@@ -310,13 +309,13 @@ class MeanDynamics(Equations):
             Where all weights of a state are 0: SETD never updates it.
         """
         self._only_for_setd()
-        return tilted_kernel(self._ops, self.expectation.rule.features).public()
+        return tilted_kernel(self.expectation.rule).public()
 
     @cached_property
     def tilted_weights(self) -> Any:
         """m(s) = sum of pi(a|s) p omega(s, a, s'), n of them: see :attr:`tilted_kernel`."""
         self._only_for_setd()
-        return tilted_mass(self._ops, self.expectation.rule.features)[1].public_vector()
+        return tilted_mass(self.expectation.rule)[1].public_vector()
 
     def _only_for_setd(self) -> None:
         if not isinstance(self.learner, SETD):

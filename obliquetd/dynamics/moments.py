@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT, Matrix, parse_number
+from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
 from obliquetd.dynamics.scalars import plain
 from obliquetd.errors import InputError, KindError
 from obliquetd.learners import Learner, require_learner
+from obliquetd.learners.check import degree
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.projection import BestApproximation
@@ -38,13 +39,14 @@ class JumpSystem:
     """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1."""
 
     def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str | None) -> None:
-        require_learner(learner)
-        if learner.has_memory:
+        if require_learner(learner).has_memory:
+            lam = learner.values.get("lam")
             why = (
-                f"{learner.name} carries a trace of its own at every lam, the follow-on trace, whose "
-                "second moment otd.follow_on_second_moment gives"
-                if learner.follow_on
-                else f"{learner.name} with lam = {learner.lam} carries a trace"
+                f"{learner.name} with lam = {number_text(lam)} carries a trace"
+                if lam
+                else f"{learner.name} carries something of its own at every lam ("
+                f"{', '.join(learner.memory.__annotations__)}); otd.follow_on_second_moment gives the "
+                "second moment of ETD's follow-on trace"
             )
             raise InputError(
                 f"{why}; moments are for learners that carry nothing from one transition to the next "
@@ -60,7 +62,8 @@ class JumpSystem:
         rule = RuleOnNumbers(self.ops, learner)
         self.size, self.rule = rule.size, rule
         self.chances = _chances(self.ops)
-        samples = [sample for sample in rule.samples if self.chances[sample.state]]
+        self.linear = degree(learner) in (0, 1)
+        self.samples = samples = [s for s in rule.samples if self.chances[s.state]]
         parts = [rule.at_rest(sample) for sample in samples]
         flat = plain([row for constant, slopes in parts for row in (constant, *slopes)])
         chances = plain([[sample.chance for sample in samples]])[0]
@@ -98,8 +101,13 @@ class JumpSystem:
         return [*first, *([zero] * (self.size - d))]
 
     def maps(self, alpha: Any) -> list[tuple[int, int, Any, list[list[Any]]]]:
-        """(s, s', weight, N) with N = [[1, 0], [alpha c, 1 + alpha G]]."""
+        """(s, s', weight, N) with x' = N (1, x): N = [[1, 0], [alpha c, 1 + alpha G]] for most rules."""
         zero, one = self.ops.arithmetic.zero, self.ops.arithmetic.one
+        if not self.linear:
+            return [
+                (s, t, weight, [[one] + [zero] * self.size, *rows])
+                for s, t, weight, rows in self.steps_at(alpha)
+            ]
         out = []
         for s, t, weight, c, G in self.outcomes:
             rows = [[one] + [zero] * self.size]
@@ -110,6 +118,24 @@ class JumpSystem:
                         *(alpha * g + (one if i == j else zero) for j, g in enumerate(row)),
                     ]
                 )
+            out.append((s, t, weight, rows))
+        return out
+
+    def steps_at(self, alpha: Any) -> list[tuple[int, int, Any, list[list[Any]]]]:
+        """(s, s', weight, rows) with x' = rows (1, x), from the rule at the step size alpha itself."""
+        rule, empty = self.rule, self.rule.nothing
+        origin = [rule.zero] * self.size
+        out = []
+        for sample, (s, t, weight, _, _) in zip(self.samples, self.outcomes, strict=True):
+            constant = rule.step(sample, origin, empty, alpha, rewarded=True)[0]
+            start = rule.step(sample, origin, empty, alpha, rewarded=False)[0]
+            columns = [
+                [u - v for u, v in zip(
+                    rule.step(sample, rule.unit(j, self.size), empty, alpha, rewarded=False)[0],
+                    start, strict=True)]
+                for j in range(self.size)
+            ]  # fmt: skip
+            rows = plain([list(row) for row in zip(constant, *columns, strict=True)])
             out.append((s, t, weight, rows))
         return out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra import Matrix, parse_number, public_number
 from obliquetd.algebra.interpolation import coefficients_through
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.moments import JumpSystem
+from obliquetd.errors import MathematicalError
 
 __all__ = ["Map", "Pencil", "balanced", "exact_limit", "pencils_of"]
 
@@ -53,14 +55,44 @@ def pencils_of(system: JumpSystem, found: Expectation) -> list[Pencil]:
     ]
 
 
-def exact_limit(maps: list[Map], m: int, groups: int) -> Any:
+def maps_of(system: JumpSystem, found: Expectation, inside: list[int]) -> list[Map]:
+    """The outcomes of one class on U, as functions of alpha, from the rule at that very alpha."""
+    arithmetic, size = system.ops.arithmetic, system.size
+    place = {s: k for k, s in enumerate(inside)}
+
+    @functools.cache
+    def at(alpha: int) -> list[list[list[Any]]]:
+        steps = system.steps_at(arithmetic.scalar(parse_number(alpha)))
+        return [
+            restricted(arithmetic.matrix([row[1:] for row in rows], (size, size)))
+            for _, _, _, rows in steps
+        ]
+
+    def restricted(M: Matrix) -> list[list[Any]]:
+        B, Q = found.span.basis, found.span.restrict(M)
+        if not (M @ B - B @ Q).is_zero():
+            raise MathematicalError(
+                f"a step of {system.learner.name} leaves the span of its slopes in alpha; its limit "
+                "is not decided"
+            )
+        return Q.rows()
+
+    return [
+        (place[s], place[t], w, functools.partial(lambda k, alpha: at(alpha)[k], k))
+        for k, (s, t, w, _, _) in enumerate(system.outcomes)
+        if s in place
+    ]
+
+
+def exact_limit(maps: list[Map], m: int, groups: int, degree: int = 1) -> Any:
     """The smallest positive root of det(1 - T(alpha)), interpolated from integer samples.
 
-    T maps S_s to the sum of w M S_s M' over the maps (s, t, w, M) into t, M a function of alpha.
+    T maps S_s to the sum of w M S_s M' over the maps (s, t, w, M) into t, M a polynomial in alpha of
+    the given degree.
     """
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
     size = groups * len(pairs)
-    points = range(2 * size + 1)
+    points = range(2 * degree * size + 1)
     identity = flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
     values = [[(identity - _second_order(maps, point, pairs, size)).det()] for point in points]
     solved = [c for (c,) in coefficients_through(points, values)]

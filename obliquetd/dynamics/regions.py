@@ -37,7 +37,7 @@ from obliquetd.errors import (
     NumberError,
     ProbabilityError,
 )
-from obliquetd.learners import Learner, require_learner
+from obliquetd.learners import Learner, parameters, require_learner
 from obliquetd.mdp.substitution import substitute
 from obliquetd.problem import PolicyEvaluation
 
@@ -149,12 +149,23 @@ def _the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.
     return known[name]
 
 
+def _has(setting: Any, symbol: sp.Symbol) -> bool:
+    """Whether a learner's setting is a formula in the symbol."""
+    if callable(setting):
+        return False
+    try:
+        return bool(sp.sympify(public_number(parse_number(setting))).has(symbol))
+    except NumberError:  # a word to choose from
+        return False
+
+
 def _domain(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
     if problem.discount == symbol:
         return sp.Interval.Ropen(0, 1)
-    if symbol in learner.symbols:
-        is_lam = public_number(parse_number(learner.lam)).has(symbol)
-        return sp.Interval(0, 1) if is_lam else sp.Interval.open(0, sp.oo)
+    for parameter in parameters(type(learner)):
+        value = getattr(learner, parameter.name)
+        if parameter.domain is not None and _has(value, symbol):
+            return parameter.domain
     chances = problem.mdp.symbols | problem.target.symbols | problem.behavior.symbols
     return sp.Interval(0, 1) if symbol in chances else sp.Interval(-sp.oo, sp.oo)
 
@@ -258,14 +269,14 @@ def _stable_at(
             return stable_at_root(problem, learner, symbol, value, sampling)
         values = {symbol: value}
         fields = {
-            f.name: public_number(substitute(parse_number(getattr(learner, f.name)), values))
-            for f in dataclasses.fields(learner)  # type: ignore[arg-type]
-            if f.name in ("lam", "mu") and f.init
+            p.name: public_number(substitute(parse_number(getattr(learner, p.name)), values))
+            for p in parameters(type(learner))
+            if _has(getattr(learner, p.name), symbol)
         }
         there = problem.subs(values) if symbol in problem.symbols else problem
         try:
             changed: Learner = dataclasses.replace(learner, **fields)  # type: ignore[type-var]
-        except InputError:  # lam or mu is out of its range: there is no such learner
+        except InputError:  # a setting is out of its range: there is no such learner
             return False
         return mean_dynamics(there, changed, sampling=sampling).is_stable()
     except NO_PROBLEM:

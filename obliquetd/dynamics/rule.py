@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cache, cached_property
 from typing import Any
 
-import numpy as np
-
-from obliquetd.algebra import FieldArithmetic, parse_number
-from obliquetd.dynamics.scalars import Rounded, Slope, lifted, signed_array, unsigned
+from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
+from obliquetd.dynamics.scalars import Rounded, lifted, signed_array, unsigned
 from obliquetd.errors import KindError
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, Transition
+from obliquetd.learners.check import require_averageable
+from obliquetd.learners.dual import Dual, slope_of, value_of
+from obliquetd.learners.evaluate import PlainRule
+from obliquetd.learners.words import TWIN
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 
@@ -34,32 +37,39 @@ class Sample:
     state: int
     next_state: int
     chance: Any  # mu(a|s) p, given the state
-    reward: Any
-    arguments: tuple[Any, ...]  # s, n, and after the reward g, rho, twin, g_twin, rho_twin
+    transition: Transition
+
+    @cached_property
+    def unrewarded(self) -> Transition:
+        """The transition with reward 0."""
+        return self.transition._replace(reward=0 * self.transition.reward)
 
 
 class RuleOnNumbers:
-    """A learner's rule on the numbers of a problem: its slope in alpha at 0, where beta = alpha mu.
+    """A learner's rule on the numbers of a problem: its slope in the step size at 0.
 
     What comes out is native, or for floats a ``Rounded`` with its error bound.
+
+    Raises
+    ------
+    LearnerError
+        For a rule whose expected update is not of the form alpha (b - A x).
     """
 
     def __init__(self, ops: Operators, learner: Learner) -> None:
-        self.ops, self.learner = ops, learner
-        arithmetic = ops.arithmetic
+        require_averageable(learner)
+        self.ops, self.learner, arithmetic = ops, learner, ops.arithmetic
+        self.arithmetic = arithmetic
         self.d = ops.Phi.shape[1]
-        self.size = 2 * self.d if learner.two_timescale else self.d
-        self.memory_size = self.d + int(learner.follow_on)
-        scalar = arithmetic.scalar
-        lam, mu = scalar(parse_number(learner.lam)), scalar(parse_number(learner.ratio))
         self.zero, self.one = (
             unsigned(lifted(x, arithmetic), arithmetic) for x in (arithmetic.zero, arithmetic.one)
         )
-        none, one, mu, self.lam = signed_array(
-            [arithmetic.zero, arithmetic.one, mu, lam], arithmetic
-        )
+        read = _reader(arithmetic)
+        values = {k: lifted(arithmetic.scalar(v), arithmetic) for k, v in learner.values.items()}
+        self.plain = PlainRule(learner, self.d, read, values)
+        self.size, self.memory_size = self.plain.size, self.plain.memory_size
         self._kept: dict[int, tuple[list[Any], list[list[Any]]]] = {}
-        self.alpha, self.beta = Slope(none, one), Slope(none, mu)
+        self._alpha = Dual(lifted(self.zero, arithmetic), lifted(self.one, arithmetic))
         self.features = signed_array(ops.Phi.rows(), arithmetic)
 
     @property
@@ -77,45 +87,60 @@ class RuleOnNumbers:
         return list(self._outcomes())
 
     def _outcomes(self) -> Iterator[Sample]:
-        ops, arithmetic = self.ops, self.ops.arithmetic
-        rows = [i for i in range(len(ops.state)) if ops.mu[i]]
-        parts = []
-        for i in rows:
-            pi, mu, p, g, reward = (
+        parts = list(self._transitions())
+        for chance, t in parts:
+            if not self.learner.reads & TWIN:
+                yield Sample(t.s, t.n, chance, t)
+                continue
+            for second, u in parts:
+                if u.s == t.s:
+                    twin = t._replace(twin=u.n, g_twin=u.g, rho_twin=u.rho)
+                    yield Sample(t.s, t.n, chance * second, twin)
+
+    def _transitions(self) -> Iterator[tuple[Any, Transition]]:
+        """Each row of the table that the behaviour can take, with its chance given the state."""
+        ops, arithmetic = self.ops, self.arithmetic
+        for i in range(len(ops.state)):
+            if not ops.mu[i]:
+                continue
+            pi, mu, p, g, own, reward = (
                 unsigned(lifted(x[i], arithmetic), arithmetic)
-                for x in (ops.pi, ops.mu, ops.probability, ops.row_discount, ops.reward)
-            )
-            reward, g, rho = signed_array([reward, g, pi / mu], arithmetic)
-            parts.append((int(ops.state[i]), int(ops.next_state[i]), mu * p, reward, g, rho))
-        for s, t, chance, reward, g, rho in parts:
-            twins = (
-                [(t2, chance * c2, g2, rho2) for s2, t2, c2, _, g2, rho2 in parts if s2 == s]
-                if self.learner.double_sampling
-                else [(t, chance, g, rho)]
-            )
-            for t2, joint, g2, rho2 in twins:
-                yield Sample(s, t, joint, reward, (s, t, g, rho, t2, g2, rho2))
+                for x in (ops.pi, ops.mu, ops.probability, ops.row_discount, ops.own_discount, ops.reward)
+            )  # fmt: skip
+            s, n = int(ops.state[i]), int(ops.next_state[i])
+            g, rho = lifted(g, arithmetic), lifted(pi / mu, arithmetic)
+            r, own, ours, theirs = (lifted(x, arithmetic) for x in (reward, own, pi, mu))
+            yield mu * p, Transition(self.features, s, n, r, g, own, ours, theirs, rho, n, g, rho)
 
     def run(
         self, sample: Sample, weights: Sequence[Any], memory: Sequence[Any], *, rewarded: bool
     ) -> tuple[list[Any], list[Any]]:
         """The update of the weights and the memory handed on, with the reward or with 0 for it."""
-        arithmetic = self.ops.arithmetic
-        none = lifted(self.zero, arithmetic)
-        x = np.empty(self.size, dtype=object)
-        for i, value in enumerate(weights):
-            x[i] = Slope(lifted(value, arithmetic), none)
-        theta, w = x[: self.d], x[self.d :]
-        carried = signed_array(memory, arithmetic)
-        s, n, *rest = sample.arguments
-        self.learner.rule(
-            self.learner.code, theta, w, carried, self.features, s, n,
-            sample.reward if rewarded else none, *rest, self.alpha, self.beta, self.lam,
-        )  # fmt: skip
-        return (
-            [unsigned(v.slope, arithmetic) for v in x],
-            [unsigned(m, arithmetic) for m in carried],
-        )
+        transition = sample.transition if rewarded else sample.unrewarded
+        after, handed = self._stepped(transition, weights, memory, self._alpha)
+        native = self._native
+        return [native(slope_of(v)) for v in after], [native(value_of(m)) for m in handed]
+
+    def step(
+        self,
+        sample: Sample,
+        weights: Sequence[Any],
+        memory: Sequence[Any],
+        alpha: Any,
+        *,
+        rewarded: bool,
+    ) -> tuple[list[Any], list[Any]]:
+        """The weights and the memory after one transition with a step size alpha."""
+        transition = sample.transition if rewarded else sample.unrewarded
+        found = self._stepped(transition, weights, memory, lifted(alpha, self.arithmetic))
+        return tuple([self._native(v) for v in part] for part in found)  # type: ignore[return-value]
+
+    def _stepped(self, transition: Transition, weights: Any, memory: Any, alpha: Any) -> Any:
+        x, m = ([lifted(v, self.arithmetic) for v in part] for part in (weights, memory))
+        return self.plain.run(transition, x, m, alpha)[:2]
+
+    def _native(self, value: Any) -> Any:
+        return unsigned(value, self.arithmetic)
 
     def constant(self, sample: Sample, memory: Sequence[Any]) -> list[Any]:
         """c of the update c + G x."""
@@ -160,6 +185,12 @@ class RuleOnNumbers:
             end = self.run(sample, x, memory, rewarded=False)[1]
             columns.append([(u - c) / probe for u, c in zip(end, start, strict=True)])
         return start, columns
+
+
+@cache
+def _reader(arithmetic: Arithmetic) -> Callable[[Fraction], Any]:
+    """From a fraction in a rule's text to a number that the rule runs on."""
+    return lambda value: lifted(arithmetic.scalar(parse_number(value)), arithmetic)
 
 
 def operators_for(problem: PolicyEvaluation, learner: Learner) -> Operators:

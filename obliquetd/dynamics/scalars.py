@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
 from obliquetd.errors import NumberError
+from obliquetd.learners.dual import Dual
 
 __all__ = [
     "Rounded",
     "Signed",
-    "Slope",
     "lifted",
     "native_matrix",
     "plain",
@@ -41,7 +41,7 @@ LEAST = 1e-280
 
 
 class Signed:
-    """A native scalar of symbolic arithmetic with comparisons to 0 that do not lie."""
+    """A native scalar of symbolic arithmetic with comparisons that do not lie."""
 
     __slots__ = ("arithmetic", "value")
 
@@ -49,36 +49,74 @@ class Signed:
         self.value, self.arithmetic = value, arithmetic
 
     def _other(self, other: Any) -> Any:
-        return other.value if isinstance(other, Signed) else other * self.arithmetic.one
-
-    def __add__(self, other: Any) -> Signed:
-        if isinstance(other, Slope):
+        if isinstance(other, Signed):
+            return other.value
+        if isinstance(other, Dual | np.ndarray):
             return NotImplemented
-        return Signed(self.value + self._other(other), self.arithmetic)
+        if isinstance(other, float):
+            raise TypeError(f"the float {other} meets a formula")
+        return other * self.arithmetic.one
 
-    def __sub__(self, other: Any) -> Signed:
-        if isinstance(other, Slope):
-            return NotImplemented
-        return Signed(self.value - self._other(other), self.arithmetic)
+    def _with(self, other: Any, operation: Any) -> Any:
+        value = self._other(other)
+        if value is NotImplemented:
+            return value
+        return Signed(operation(self.value, value), self.arithmetic)
 
-    def __rsub__(self, other: Any) -> Signed:
-        return Signed(self._other(other) - self.value, self.arithmetic)
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a + b)
 
-    def __mul__(self, other: Any) -> Signed:
-        if isinstance(other, Slope):
-            return NotImplemented
-        return Signed(self.value * self._other(other), self.arithmetic)
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a - b)
 
-    def __truediv__(self, other: Any) -> Signed:
-        return Signed(self.value / self._other(other), self.arithmetic)
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a * b)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: a / b)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b / a)
 
     __radd__, __rmul__ = __add__, __mul__
 
+    def __neg__(self) -> Signed:
+        return Signed(-self.value, self.arithmetic)
+
+    def __pos__(self) -> Signed:
+        return self
+
+    def __abs__(self) -> Signed:
+        return self if self.sign() >= 0 else -self
+
+    def sign(self) -> int:
+        """-1, 0 or 1, or SignUndecidedError."""
+        return self.arithmetic.sign(self.value) if self.value else 0
+
+    def _minus(self, other: Any) -> Signed:
+        found: Signed = self - other
+        return found
+
     def __eq__(self, other: object) -> bool:
-        return not (self - other).value
+        return not self._minus(other).value
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
 
     def __gt__(self, other: Any) -> bool:
-        return self.arithmetic.sign((self - other).value) > 0
+        return self._minus(other).sign() > 0
+
+    def __lt__(self, other: Any) -> bool:
+        return self._minus(other).sign() < 0
+
+    def __ge__(self, other: Any) -> bool:
+        return self._minus(other).sign() >= 0
+
+    def __le__(self, other: Any) -> bool:
+        return self._minus(other).sign() <= 0
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -106,7 +144,7 @@ class Rounded:
 
     def __add__(self, other: Any) -> Rounded:
         if not isinstance(other, Rounded):
-            if isinstance(other, Slope):
+            if isinstance(other, Dual):
                 return NotImplemented
             other = Rounded(float(other))
         value = self.value + other.value
@@ -116,14 +154,14 @@ class Rounded:
         return Rounded(-self.value, self.error)
 
     def __sub__(self, other: Any) -> Rounded:
-        return NotImplemented if isinstance(other, Slope) else self + -other
+        return NotImplemented if isinstance(other, Dual) else self + -other
 
     def __rsub__(self, other: Any) -> Rounded:
         return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Rounded:
         if not isinstance(other, Rounded):
-            if isinstance(other, Slope):
+            if isinstance(other, Dual):
                 return NotImplemented
             other = Rounded(float(other))
         a, b = self.value, other.value
@@ -136,6 +174,8 @@ class Rounded:
 
     def __truediv__(self, other: Any) -> Rounded:
         if not isinstance(other, Rounded):
+            if isinstance(other, Dual):
+                return NotImplemented
             other = Rounded(float(other))
         value = self.value / other.value if other.value else math.copysign(math.inf, self.value)
         below = abs(other.value) - other.error
@@ -145,11 +185,29 @@ class Rounded:
 
     __radd__, __rmul__ = __add__, __mul__
 
+    def __rtruediv__(self, other: Any) -> Rounded:
+        return Rounded(float(other)) / self
+
+    def __pos__(self) -> Rounded:
+        return self
+
+    def __abs__(self) -> Rounded:
+        return Rounded(abs(self.value), self.error)
+
     def __eq__(self, other: object) -> bool:
-        return self.value == (other.value if isinstance(other, Rounded) else other)
+        return bool(self.value == _float(other))
 
     def __gt__(self, other: Any) -> bool:
-        return self.value > (other.value if isinstance(other, Rounded) else other)
+        return bool(self.value > _float(other))
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < _float(other))
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self.value >= _float(other))
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.value <= _float(other))
 
     def __bool__(self) -> bool:
         return bool(self.value) or bool(self.error)
@@ -161,57 +219,8 @@ class Rounded:
         return self.value
 
 
-class Slope:
-    """A number to first order in the step size: value + slope alpha.
-
-    The update of a rule is the slope of its weights at alpha = 0. It is read from here, since
-    the difference of the weights after and before would lose the digits of a small update.
-    """
-
-    __slots__ = ("slope", "value")
-
-    def __init__(self, value: Any, slope: Any) -> None:
-        self.value, self.slope = value, slope
-
-    def __add__(self, other: Any) -> Slope:
-        if isinstance(other, Slope):
-            return Slope(self.value + other.value, self.slope + other.slope)
-        return Slope(self.value + other, self.slope)
-
-    def __neg__(self) -> Slope:
-        return self * -1
-
-    def __sub__(self, other: Any) -> Slope:
-        if isinstance(other, Slope):
-            return Slope(self.value - other.value, self.slope - other.slope)
-        return Slope(self.value - other, self.slope)
-
-    def __rsub__(self, other: Any) -> Slope:
-        return (-self).__add__(other)
-
-    def __mul__(self, other: Any) -> Slope:
-        if isinstance(other, Slope):
-            return Slope(
-                self.value * other.value, self.value * other.slope + self.slope * other.value
-            )
-        return Slope(self.value * other, self.slope * other)
-
-    def __truediv__(self, other: Any) -> Slope:
-        if isinstance(other, Slope):
-            ratio = self.value / other.value
-            return Slope(ratio, (self.slope - ratio * other.slope) / other.value)
-        return Slope(self.value / other, self.slope / other)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.value == (other.value if isinstance(other, Slope) else other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.value > (other.value if isinstance(other, Slope) else other))
-
-    def __hash__(self) -> int:
-        return hash(self.value)
+def _float(value: Any) -> Any:
+    return value.value if isinstance(value, Rounded) else value
 
 
 def lifted(value: Any, arithmetic: Arithmetic) -> Any:
@@ -238,8 +247,6 @@ def _at(values: Any, place: tuple[int, ...]) -> Any:
 
 def unsigned(value: Any, arithmetic: Arithmetic) -> Any:
     """What the expectation computes with in a rule's answer: native, or for floats ``Rounded``."""
-    if isinstance(value, Slope):
-        value = value.value
     if isinstance(value, Signed):
         return value.value
     if isinstance(value, Rounded):

@@ -28,10 +28,11 @@ from obliquetd.algebra import public_number
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.mean_step_size import limit_in_the_mean
 from obliquetd.dynamics.moments import JumpSystem
-from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit, pencils_of
+from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit, maps_of, pencils_of
 from obliquetd.dynamics.stability import NOTHING_MOVES
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, SizeError
 from obliquetd.learners import Learner, require_learner
+from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["step_size_limit"]
@@ -111,6 +112,8 @@ def step_size_limit(
     exact = system.ops.arithmetic.kind == "exact"
     if verdict != "stable":
         return sp.Integer(0) if exact else 0.0
+    if not system.linear:
+        return _limit_of_a_polynomial(system, sense, exact)
     find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
     limits = [
         find(pencils_of(system, found), exact)
@@ -118,6 +121,37 @@ def step_size_limit(
         if found.span.dimension
     ]
     return min(limits, key=lambda a: sp.N(a, 40) if isinstance(a, sp.Basic) else a)
+
+
+def _limit_of_a_polynomial(system: JumpSystem, sense: str, exact: bool) -> Any:
+    """The limit in mean square for a rule that is a polynomial of a higher degree in alpha.
+
+    Raises
+    ------
+    InputError
+        In floats, in the mean, or for a rule that is no polynomial in alpha.
+    SizeError
+        Where the exact equation is too large.
+    """
+    learner, most = system.learner, degree(system.learner)
+    if not exact or sense != "mean square" or most is None:
+        raise InputError(
+            f"one step of {learner.name} is not linear in its step size; the limit is computed for "
+            "polynomials in alpha, in exact arithmetic and with sense='mean square' alone"
+        )
+    limits = []
+    for found in system.expectations:
+        m = found.span.dimension
+        inside = [0] if system.iid else [s for s, w in enumerate(found.xi) if w]
+        if len(inside) * m * (m + 1) // 2 > LARGEST_EXACT:
+            raise SizeError(
+                f"the second moments have {len(inside) * m * (m + 1) // 2} unknowns; for {learner.name} at "
+                f"most {LARGEST_EXACT} are solved for"
+            )
+        if m:
+            maps = maps_of(system, found, inside)
+            limits.append(exact_limit(maps, m, len(inside), most))
+    return min(limits, key=lambda a: sp.N(a, 40))
 
 
 def _limit_in_mean_square(pencils: list[Pencil], exact: bool) -> Any:

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from obliquetd.algebra import Matrix
-from obliquetd.dynamics.scalars import plain, signed_array, unsigned
+from obliquetd.dynamics.rule import RuleOnNumbers
+from obliquetd.dynamics.scalars import plain, unsigned
 from obliquetd.errors import UndefinedError
-from obliquetd.learners.emphatic import omega
-from obliquetd.operators import Operators
+from obliquetd.learners import omega
 
 __all__ = ["tilted_kernel", "tilted_mass"]
 
 
-def tilted_mass(ops: Operators, features: Any) -> tuple[Matrix, Matrix]:
+def tilted_mass(rule: RuleOnNumbers) -> tuple[Matrix, Matrix]:
     """The matrix of sums of pi(a|s) p omega(s, a, s'), and its row sums m."""
-    zero = ops.arithmetic.zero
-    discounts = signed_array(ops.row_discount, ops.arithmetic)
-    weights = [
-        (
-            pi * p * plain([[unsigned(omega(features, s, t, g), ops.arithmetic)]])[0][0]
-            if pi
-            else zero
-        )
-        for pi, p, s, t, g in zip(
-            ops.pi,
-            ops.probability,
-            ops.state.tolist(),
-            ops.next_state.tolist(),
-            discounts,
-            strict=True,
-        )
+    ops, arithmetic = rule.ops, rule.ops.arithmetic
+    taken = [sample for sample in rule.samples if sample.transition.rho]
+    weights = [  # mu p rho = pi p
+        sample.chance * unsigned(sample.transition.rho * omega(sample.transition), arithmetic)
+        for sample in taken
     ]
-    values = np.array(weights, dtype=float if ops.arithmetic.kind == "float" else object)
-    return ops._square(values), ops.by_state(values)
+    values = np.array(plain([weights])[0], dtype=float if arithmetic.kind == "float" else object)
+    state, reached = (np.array([getattr(x, e) for x in taken]) for e in ("state", "next_state"))
+    at = np.zeros(len(taken), dtype=np.intp)
+    return (
+        arithmetic.assemble((ops.n, ops.n), state, reached, values),
+        arithmetic.assemble((ops.n, 1), state, at, values),
+    )
 
 
-def tilted_kernel(ops: Operators, features: Any) -> Matrix:
+def tilted_kernel(rule: RuleOnNumbers) -> Matrix:
     """The mass with each row divided by its sum.
 
     Raises
@@ -46,7 +38,8 @@ def tilted_kernel(ops: Operators, features: Any) -> Matrix:
     UndefinedError
         Where all weights of a state are 0.
     """
-    mass, total = tilted_mass(ops, features)
+    ops = rule.ops
+    mass, total = tilted_mass(rule)
     entries = total.entries()
     empty = [i for i, m in enumerate(entries) if not m]
     if empty:

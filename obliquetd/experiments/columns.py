@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import sympy as sp
 from obliquetd.algebra import FLOAT, parse_number, quoted
 from obliquetd.errors import CoverageError, FeatureError, InputError, KindError, NumberError
 
-__all__ = ["Column", "Place", "read_column", "read_flags", "read_ratios", "read_table"]
+__all__ = ["Column", "Place", "Ratios", "read_column", "read_flags", "read_ratios", "read_table"]
 
 Floats = npt.NDArray[np.float64]
 Place = Callable[[int], str]
@@ -146,9 +146,17 @@ def read_flags(values: Any, name: str, steps: int) -> npt.NDArray[np.bool_]:
     return np.array(listed, dtype=np.bool_)
 
 
+class Ratios(NamedTuple):
+    """Importance ratios, and the probabilities that they are made of, where these are known."""
+
+    rho: Column
+    pi: Column | None = None
+    mu: Column | None = None
+
+
 def read_ratios(
     rho: Any, target: Any, behavior: Any, steps: int, places: Mapping[str, Place] | None = None
-) -> Column:
+) -> Ratios:
     """Importance ratios: given, or of the probabilities of the actions taken, or 1 on-policy.
 
     Raises
@@ -168,9 +176,9 @@ def read_ratios(
             )
         ratios = read_column(rho, "rho", steps, named["rho"])
         ratios.check(ratios.floats >= 0, "a ratio of probabilities, 0 or more", named["rho"])
-        return ratios
+        return Ratios(ratios)
     if target is None and behavior is None:
-        return read_column(1, "rho", steps)
+        return Ratios(read_column(1, "rho", steps))
     if target is None or behavior is None:
         missing = "target" if target is None else "behavior"
         raise InputError(
@@ -192,7 +200,7 @@ def read_ratios(
             "behaviour probability",
             [(row, None)],
         )
-    return pi.over(mu)
+    return Ratios(pi.over(mu), pi, mu)
 
 
 def _place(name: str) -> Place:

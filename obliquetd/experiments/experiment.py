@@ -29,6 +29,8 @@ from obliquetd.experiments.streams import (
 )
 from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_driver
+from obliquetd.learners.state import floats
+from obliquetd.learners.words import TWIN
 from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.requests import read_theta
@@ -186,7 +188,7 @@ class Experiment:
         self.check(learners, keep_path=keep_path)
         sizes = {name: step_sizes(learner, self.steps) for name, learner in learners.items()}
         child = np.random.SeedSequence(self.seed, spawn_key=(k,))
-        twins = any(learner.double_sampling for learner in learners.values())
+        twins = any(learner.reads & TWIN for learner in learners.values())
         drawn = self.stream.draw(self.steps, np.random.default_rng(child), twins)
         limit = self._limit(drawn)
         return {
@@ -207,14 +209,18 @@ class Experiment:
     ) -> Run:
         outcomes, recorded = drawn.outcomes, self.recorded
         d = len(self.first)
-        theta, w, memory = self.first.copy(), np.zeros(d), np.zeros(d + 1)
+        numbers = numbers_of(learner)
+        weights, x = floats(learner.weights, d, numbers)
+        memory, m = floats(learner.memory, d, numbers)
+        theta = x.theta
+        theta[:] = self.first
         path = np.full((len(recorded), d), np.inf)
         path[0] = self.first
-        lam, ratio = numbers_of(learner)
         ended = compiled_driver(learner.rule)(
-            learner.code, theta, w, memory, outcomes.features, outcomes.state,
-            outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.rho, drawn.rows,
-            drawn.twins, drawn.fresh, alphas, ratio, lam, self.every, limit, path,
+            theta, weights, x, memory, m, numbers, outcomes.features, outcomes.state,
+            outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own, outcomes.pi,
+            outcomes.mu, outcomes.rho, drawn.rows, drawn.twins, drawn.fresh, alphas, self.every,
+            limit, path,
         )  # fmt: skip
         kept = len(path) if ended < 0 else int((recorded < ended).sum())
         rmse, rmspbe = np.empty(0), np.empty(0)

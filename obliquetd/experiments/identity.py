@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import FLOAT, parse_number
+from obliquetd.algebra import FLOAT
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner, require_learner, require_learners
+from obliquetd.learners.check import require_runnable
+from obliquetd.learners.functions import digest
 
 __all__ = ["learner_identity", "named_learners", "numbers_of", "schedule_identity", "step_sizes"]
 
@@ -44,6 +47,8 @@ def named_learners(
                 count += 1
                 name = f"{base} {count}"
             named[name] = learner
+    for learner in named.values():
+        require_runnable(learner)
     if not named:
         raise InputError("there is no learner; give at least one, such as TD(0.1)")
     return named
@@ -69,15 +74,13 @@ def schedule_identity(alphas: Floats) -> str:
     return hashlib.sha256(numbers.tobytes()).hexdigest()
 
 
-def numbers_of(learner: Learner) -> tuple[float, float]:
-    """lam and the ratio of the two step sizes, as the compiled loop gets them."""
-    lam, ratio = (FLOAT.scalar(parse_number(x)) for x in (learner.lam, learner.ratio))
-    return lam, ratio
+def numbers_of(learner: Learner) -> Any:
+    """What the rule reads, as the compiled loop gets it."""
+    return learner.numbers(**{k: float(FLOAT.scalar(v)) for k, v in learner.values.items()})
 
 
 def learner_identity(learner: Learner, alphas: Floats) -> str:
     """A digest of all that a run depends on besides its transitions and first weights."""
-    rule = f"{learner.rule.__module__}.{learner.rule.__qualname__} {learner.code}"
-    lam, ratio = numbers_of(learner)
-    text = f"{rule} {lam.hex()} {ratio.hex()} {schedule_identity(alphas)}"
+    numbers = [x.hex() for x in numbers_of(learner)]
+    text = f"{digest(learner.rule)} {numbers} {schedule_identity(alphas)}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

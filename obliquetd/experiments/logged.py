@@ -14,6 +14,7 @@ from obliquetd.checks import parse_discount
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.experiments.columns import (
     Column,
+    Ratios,
     read_column,
     read_flags,
     read_ratios,
@@ -90,6 +91,10 @@ class LoggedData(Stream):
 
     varies: ClassVar[bool] = False
 
+    @property
+    def knows_policies(self) -> bool:
+        return not np.isnan(self.outcomes.pi).any()
+
     def __init__(
         self,
         phi: Any,
@@ -119,18 +124,22 @@ class LoggedData(Stream):
         self._check_order()
 
     def _build(
-        self, before: Column, after: Column, reward: Column, discount: Column, rho: Column, first: Any
+        self, before: Column, after: Column, reward: Column, discount: Column, ratios: Ratios, first: Any
     ) -> None:  # fmt: skip
         g, steps = discount.floats, len(before.floats)
         discount.check((g >= 0) & (g <= 1), "a number in [0, 1]", lambda k: f"discount[{k}]")
-        self._columns = before, after, reward, discount, rho
+        self._columns = before, after, reward, discount, ratios.rho
+        unknown = np.full(steps, np.nan)
         self.outcomes = Outcomes(
             np.ascontiguousarray(np.vstack([before.floats, after.floats])),
             np.arange(steps, dtype=np.int64),
             np.arange(steps, 2 * steps, dtype=np.int64),
             reward.floats,
             g,
-            rho.floats,
+            (g != 0).astype(float),  # a log does not tell a transition's own discount from gamma
+            unknown if ratios.pi is None else ratios.pi.floats,
+            unknown if ratios.mu is None else ratios.mu.floats,
+            ratios.rho.floats,
         )
         begins = np.concatenate([[True], g[:-1] == 0])
         self.first = begins if first is None else begins | first
@@ -289,7 +298,7 @@ class LoggedData(Stream):
 
     @classmethod
     def _of_labels(
-        cls, before: Any, after: Any, reward: Any, discount: Any, rho: Column, first: Any
+        cls, before: Any, after: Any, reward: Any, discount: Any, ratios: Ratios, first: Any
     ) -> LoggedData:
         """From rows whose order was checked by their labels."""
         found = cls.__new__(cls)
@@ -299,7 +308,7 @@ class LoggedData(Stream):
             read_table(after, "phi_next"),
             read_column(reward, "reward", steps),
             read_column(discount, "discount", steps),
-            rho,
+            ratios,
             read_flags(first, "first", steps),
         )
         return found

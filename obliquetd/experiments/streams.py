@@ -20,6 +20,7 @@ from obliquetd.errors import InputError
 from obliquetd.inputs import OCCUPANCY
 from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_walk
+from obliquetd.learners.words import TWIN
 from obliquetd.mdp.imports import shown
 from obliquetd.mdp.start import start_distribution
 from obliquetd.operators import Operators
@@ -39,7 +40,11 @@ class Outcomes:
     ----------
     features : (m, d)
     state, next_state : (k,) rows of ``features``
-    reward, discount, rho : (k,)
+    reward, discount, own : (k,)
+        ``own`` is the discount before gamma.
+    pi, mu, rho : (k,)
+        The chances of the action under both policies (NaN where a log does not say), and
+        their ratio.
     """
 
     features: Floats
@@ -47,6 +52,9 @@ class Outcomes:
     next_state: Indices
     reward: Floats
     discount: Floats
+    own: Floats
+    pi: Floats
+    mu: Floats
     rho: Floats
 
 
@@ -85,6 +93,11 @@ class Stream(ABC):
         """See above."""
         return None
 
+    @property
+    def knows_policies(self) -> bool:
+        """Whether the probabilities of the actions are known, and not their ratios alone."""
+        return True
+
     def check(self, steps: int, runs: int, learners: Mapping[str, Learner]) -> None:
         """InputError where the stream cannot serve so many steps, runs, or one of the learners."""
         if self.length is not None and steps > self.length:
@@ -95,10 +108,15 @@ class Stream(ABC):
                 "again; use runs=1, or draw from the problem that the log estimates"
             )
         for name, learner in learners.items():
-            if learner.double_sampling and not self.resamples:
+            if learner.reads & TWIN and not self.resamples:
                 raise InputError(
                     f"{name} needs two independent transitions out of every state, and a log has "
                     "one; use ResidualGradient, which needs one, or a stream drawn from a problem"
+                )
+            if learner.reads & {"pi", "mu"} and not self.knows_policies:
+                raise InputError(
+                    f"{name} uses the probabilities of the actions under both policies, and the log "
+                    "has their ratios alone; give it target= and behavior= in place of rho="
                 )
 
     @property
@@ -205,6 +223,9 @@ class TableStream(Stream):
             ops.next_state[kept].astype(np.int64),
             ops.reward[kept].astype(float),
             ops.row_discount[kept].astype(float),
+            ops.own_discount[kept].astype(float),
+            np.asarray(pi, dtype=float),
+            np.asarray(mu, dtype=float),
             np.where(mu > 0, pi / np.where(mu > 0, mu, 1.0), 0.0),
         )
 

@@ -1,39 +1,41 @@
-"""What every learner is: step sizes, a trace parameter, and one rule.
+"""What every learner is: step sizes, declared state and numbers, and one rule.
 
-A rule is a plain function of one transition that updates arrays in place:
-
-``rule(code, theta, w, memory, features, s, n, reward, g, rho, twin, g_twin, rho_twin, alpha, beta, lam)``
-
-=================  ====================================================================
-theta, w           the weights, and the secondary weights of gradient learners
-memory             what the past hands to this transition, already decayed by the
-                   discount of the transition that arrived here: d entries of the trace
-                   (g lam e), then for ETD the follow-on trace (g rho F)
-features, s, n     the feature matrix, and the rows phi and phi' of the two states
-g                  the discount of this transition
-rho                the importance ratio pi/mu of its action
-twin, g_twin, ...  a second, independent transition from the same state, to row twin
-alpha, beta        the two step sizes, beta = alpha mu
-=================  ====================================================================
-
-It returns the TD error. It uses nothing but ``+ - * /`` and comparison with 0, so that the same text runs on
-floats, compiled, and on rationals and rational functions, as it is.
+A learner is one file: NamedTuples of what it keeps (:mod:`obliquetd.learners.state`), a
+plain function that updates them (:mod:`obliquetd.learners.words`), and a frozen dataclass
+that names both. Everything else is derived from the class: sizes, symbols, validation,
+labels, options of the command line, columns of a sweep, domains of a region.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import sympy as sp
 
-from obliquetd.algebra import parse_number, public_number, quoted
-from obliquetd.errors import InputError, NumberError
+from obliquetd.algebra import number_text, parse_number, public_number, quoted
+from obliquetd.errors import InputError, LearnerError, NumberError
+from obliquetd.learners.functions import reads
+from obliquetd.learners.state import Nothing, Theta, size
 
-__all__ = ["Learner", "RobbinsMonro", "StepSize", "require_learner", "require_learners"]
+__all__ = [
+    "Learner",
+    "Parameter",
+    "RobbinsMonro",
+    "StepSize",
+    "choice",
+    "nonnegative",
+    "number",
+    "parameters",
+    "positive",
+    "require_learner",
+    "require_learners",
+    "unit",
+]
 
 StepSize = Any
 """A positive number, or a callable of the step 0, 1, 2, ..."""
@@ -63,56 +65,167 @@ class RobbinsMonro:
         return float(self.c * (t + 1.0) ** -self.p)
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """One setting of a learner besides its step size, as declared in its class.
+
+    Attributes
+    ----------
+    name : str
+    default : object
+    domain : sympy set or None
+        Where its numbers lie; None for a choice between words.
+    expected : str
+        The domain in words.
+    choices : tuple of str
+        The words to choose from.
+    """
+
+    name: str
+    default: Any
+    domain: sp.Set | None
+    expected: str
+    choices: tuple[str, ...] = ()
+
+    def read(self, value: Any) -> Any:
+        """The value as a parsed number (of a choice: its index).
+
+        Raises
+        ------
+        InputError
+            Outside the domain.
+        """
+        if self.choices:
+            if value not in self.choices:
+                raise InputError(f"{self.name} is {value!r}; expected {self.expected}")
+            return parse_number(self.choices.index(value))
+        found = parse_number(value, self.name)
+        if not isinstance(found, sp.Basic) and self.domain is not None:
+            exact = public_number(found)
+            inside = self.domain.contains(
+                exact if isinstance(exact, sp.Basic) else sp.Rational(exact)
+            )
+            if inside != sp.true:
+                raise InputError(f"{self.name} is {quoted(found)}; expected {self.expected}")
+        return found
+
+
+def _declared(default: Any, domain: sp.Set, expected: str) -> Any:
+    return dataclasses.field(default=default, metadata={"domain": domain, "expected": expected})
+
+
+def positive(default: Any) -> Any:
+    """A setting that is a positive number, such as mu = beta / alpha."""
+    return _declared(default, sp.Interval.open(0, sp.oo), "a positive number")
+
+
+def nonnegative(default: Any) -> Any:
+    """A setting that is 0 or more, such as a regulariser."""
+    return _declared(default, sp.Interval(0, sp.oo), "a number that is 0 or more")
+
+
+def unit(default: Any) -> Any:
+    """A setting in [0, 1], such as a trace parameter."""
+    return _declared(default, sp.Interval(0, 1), "a number in [0, 1]")
+
+
+def number(default: Any) -> Any:
+    """A setting that is any number."""
+    return _declared(default, sp.S.Reals, "a number")
+
+
+def choice(*words: str) -> Any:
+    """A setting that is one of some words, the first unless given; a rule reads its index."""
+    expected = " or ".join(map(repr, words))
+    return dataclasses.field(default=words[0], metadata={"choices": words, "expected": expected})
+
+
 class Learner(ABC):
-    """Step sizes and a trace parameter; abstract. Each learner is a frozen dataclass.
+    """Step sizes, numbers, and a rule; abstract. Each learner is a frozen dataclass.
+
+    A class declares
+
+    * ``weights``, ``memory``, ``numbers``: NamedTuple classes; by default one vector theta,
+      no memory, no numbers. The numbers are the settings that the rule reads;
+    * ``rule``: a ``staticmethod`` of a plain function ``rule(x, m, t, alpha, p)``;
+    * ``name`` for people and ``key`` for the command line, by default the class's name, and
+      ``source``, ``color`` and ``mark``.
 
     Attributes
     ----------
     alpha : number, callable or None
         The step size. None where only the expected update matters.
-    lam : number or symbol
-        The trace parameter, in [0, 1].
     """
 
     alpha: StepSize
-    lam: Any
 
-    name: ClassVar[str]
-    two_timescale: ClassVar[bool] = False
-    double_sampling: ClassVar[bool] = False
-    follow_on: ClassVar[bool] = False
+    key: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    source: ClassVar[str] = "a rule of your own"
+    color: ClassVar[str] = "#444444"
+    mark: ClassVar[str] = "P"
+    weights: ClassVar[type] = Theta
+    memory: ClassVar[type] = Nothing
+    numbers: ClassVar[type] = Nothing
+    rule: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = cls.__dict__.get("name") or cls.__name__
+        cls.key = cls.__dict__.get("key") or cls.name.lower()
 
     def __post_init__(self) -> None:
         check_step_size(self.alpha, "alpha")
-        lam = parse_number(self.lam, "lam")
-        if not isinstance(lam, sp.Basic) and not 0 <= lam <= 1:
-            raise InputError(f"lam is {quoted(lam)}; expected a number in [0, 1]")
+        for parameter in parameters(type(self)):
+            if not callable(value := getattr(self, parameter.name)):
+                parameter.read(value)
+        if getattr(type(self), "rule", None) is None:
+            raise LearnerError(
+                f"{self.name} has no rule; give its class one, as in rule = staticmethod(my_rule)"
+            )
 
     @property
-    @abstractmethod
-    def code(self) -> int:
-        """The number by which the rule knows this learner."""
-
-    @property
-    @abstractmethod
-    def rule(self) -> Callable[..., Any]:
-        """The update rule, a plain function."""
-
-    @property
-    def ratio(self) -> Any:
-        """mu = beta / alpha, the ratio of the two step sizes; 0 where there is one only."""
-        return 0
-
-    @property
-    def has_memory(self) -> bool:
-        """Whether anything is carried from one transition to the next."""
-        return self.follow_on or parse_number(self.lam) != 0
+    def values(self) -> dict[str, Any]:
+        """What the rule reads, parsed, by name; override it to derive numbers from settings."""
+        known = {p.name: p for p in parameters(type(self))}
+        out = {}
+        for name in getattr(self.numbers, "_fields", ()):
+            if name not in known:
+                raise LearnerError(
+                    f"the rule of {self.name} reads the number {name!r}, which its class does not "
+                    f"declare; add a field, as in '{name}: Any = positive(1)'"
+                )
+            out[name] = known[name].read(getattr(self, name))
+        return out
 
     @property
     def symbols(self) -> set[sp.Symbol]:
-        """The free symbols of lam and of the ratio."""
-        numbers = (public_number(parse_number(x)) for x in (self.lam, self.ratio))
-        return {s for x in numbers if isinstance(x, sp.Basic) for s in x.free_symbols}
+        """The free symbols of the numbers that the rule reads."""
+        found = (public_number(x) for x in self.values.values())
+        return {s for x in found if isinstance(x, sp.Basic) for s in x.free_symbols}
+
+    def size(self, d: int) -> int:
+        """How many weights there are with d features: theta, and what else is declared."""
+        return size(self.weights, d, self.numbers(**self.values))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The fields of a transition that the rule uses, helpers included."""
+        return reads(self.rule)
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether anything that matters is carried from one transition to the next."""
+        from obliquetd.learners.check import carries  # the guard runs the rule, and knows Learner
+
+        return carries(self)
+
+    @property
+    def label(self) -> str:
+        """The name, with every setting that is not its default."""
+        shown = [f"{p.name}={_text(v)}" for p in parameters(type(self))
+                 if (v := getattr(self, p.name)) != p.default]  # fmt: skip
+        return " ".join([self.name, *shown])
 
     def step_size(self, t: int) -> float:
         """Alpha at step t, a positive float.
@@ -126,23 +239,14 @@ class Learner(ABC):
             raise InputError(f"{self.name} has no step size; give one, as in {self.name}(0.1)")
         value = self.alpha(t) if callable(self.alpha) else public_number(parse_number(self.alpha))
         try:
-            number = float(value)
+            found = float(value)
         except (TypeError, ValueError):
-            number = math.nan
-        if not (math.isfinite(number) and number > 0):
+            found = math.nan
+        if not (math.isfinite(found) and found > 0):
             raise InputError(
                 f"the step size of {self.name} at step {t} is {value}; expected a positive number"
             )
-        return number
-
-
-def check_step_size(value: StepSize, name: str) -> None:
-    """A positive number, a symbol, a callable, or None."""
-    if value is None or callable(value):
-        return
-    number = parse_number(value, name)
-    if not isinstance(number, sp.Basic) and not number > 0:
-        raise NumberError(f"{name} is {quoted(number)}; expected a positive step size")
+        return found
 
 
 def require_learner(value: Any) -> Learner:
@@ -169,3 +273,44 @@ def require_learners(values: Any) -> tuple[Learner, ...]:
     if not isinstance(values, Iterable) or isinstance(values, str | type):
         return (require_learner(values),)
     return tuple(require_learner(value) for value in values)
+
+
+def parameters(kind: type[Learner]) -> list[Parameter]:
+    """The declared settings of a learner besides alpha.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import GTD2
+    >>> [p.name for p in parameters(GTD2)]
+    ['mu', 'lam', 'secondary']
+    """
+    if not dataclasses.is_dataclass(kind):
+        raise LearnerError(
+            f"{kind.__name__} is no dataclass; write @dataclass(frozen=True) above its class"
+        )
+    return [
+        Parameter(
+            field.name,
+            field.default,
+            field.metadata.get("domain"),
+            field.metadata.get("expected", "a number"),
+            field.metadata.get("choices", ()),
+        )
+        for field in dataclasses.fields(kind)
+        if field.name != "alpha" and field.init
+    ]
+
+
+def _text(value: Any) -> str:
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    return value if isinstance(value, str) else number_text(parse_number(value))
+
+
+def check_step_size(value: StepSize, name: str) -> None:
+    """A positive number, a symbol, a callable, or None."""
+    if value is None or callable(value):
+        return
+    found = parse_number(value, name)
+    if not isinstance(found, sp.Basic) and not found > 0:
+        raise NumberError(f"{name} is {quoted(found)}; expected a positive step size")

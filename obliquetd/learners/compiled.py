@@ -1,35 +1,42 @@
 """The rules at speed: the very functions of the learner files, compiled by numba.
 
-numba compiles a function together with the global functions that it calls, which have
-to be compiled as well. So each plain function is rebuilt around a dictionary of globals
-in which its helpers are their compiled twins; the text that runs is the text in the
-file. Compiled code is cached between processes; its name carries a digest of all rule
-files, so that an edit to any of them is never answered from a stale cache.
+numba compiles a function together with the functions that it calls, which have to be
+compiled as well; :mod:`obliquetd.learners.functions` finds them. The compiled code of the
+package's own rules is cached between processes; its name carries a digest of the rule and
+its helpers, so that an edit to any of them is never answered from a stale cache.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import importlib
+import inspect
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-__all__ = ["compiled_driver", "compiled_walk", "drive", "pick_row", "walk"]
+import sympy as sp
 
-RULES = {
-    "emphatic_step": ("obliquetd.learners.emphatic", ("omega", "emphasis")),
-    "gradient_step": ("obliquetd.learners.gradient", ()),
-    "residual_step": ("obliquetd.learners.residual", ()),
-}
-"""Each rule's module and its helpers, in the order in which they call each other."""
+from obliquetd.learners.functions import digest, functions_of, rebuilt
+from obliquetd.learners.words import Transition
+
+__all__ = [
+    "code_digest",
+    "compiled_driver",
+    "compiled_rule",
+    "compiled_walk",
+    "drive",
+    "pick_row",
+    "walk",
+]
 
 SUMS = {"contract", "reassoc", "nsz"}
 """What the compiler may do: reorder sums, so that inner products run on vector registers."""
 
-step: Any = None
+rule: Any = None
 """What :func:`drive` calls; :func:`compiled_driver` puts a compiled rule in its place."""
 
 
@@ -63,26 +70,28 @@ def walk(
 
 
 def drive(
-    code: int, theta: Any, w: Any, memory: Any, features: Any, state: Any, next_state: Any,
-    reward: Any, discount: Any, rho: Any, rows: Any, twins: Any, fresh: Any, alphas: Any,
-    ratio: float, lam: float, every: int, limit: float, record: Any,
+    theta: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, features: Any, state: Any,
+    next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any, rows: Any,
+    twins: Any, fresh: Any, alphas: Any, every: int, limit: float, record: Any,
 ) -> int:  # fmt: skip
     """Run one learner over the outcomes ``rows``; record theta each ``every`` steps and at the end.
 
-    Returns the number of steps after which the sizes of the weights (of theta and w) first add up
-    to more than ``limit`` or are no longer numbers, where the run ends; or -1.
+    ``x`` and ``m`` are views of the flat ``weights`` and ``memory``, ``theta`` the first array of
+    ``x``. Returns the number of steps after which the sizes of the weights first add up to more
+    than ``limit`` or are no longer numbers, where the run ends; or -1.
     """
     for t in range(len(rows)):
         i, k = rows[t], twins[t]
         if fresh[t]:
             memory[:] = 0.0
-        step(
-            code, theta, w, memory, features, state[i], next_state[i], reward[i], discount[i],
-            rho[i], next_state[k], discount[k], rho[k], alphas[t], alphas[t] * ratio, lam,
+        transition = Transition(
+            features, state[i], next_state[i], reward[i], discount[i], own[i], pi[i], mu[i],
+            rho[i], next_state[k], discount[k], rho[k],
         )  # fmt: skip
+        rule(x, m, transition, alphas[t], p)
         size = 0.0
-        for j in range(len(theta)):
-            size += abs(theta[j]) + abs(w[j])
+        for j in range(len(weights)):
+            size += abs(weights[j])
         if not size <= limit:  # so that a nan ends the run too
             return t + 1
         if (t + 1) % every == 0:
@@ -91,44 +100,67 @@ def drive(
     return -1
 
 
-def rules_digest() -> str:
-    files = [Path(__file__)]
-    files += [Path(str(importlib.import_module(m).__file__)) for m, _ in RULES.values()]
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()[:12]
+def as_float(value: Any) -> Any:
+    """A rational in a rule's text or closure as the float that compiled code computes with."""
+    return float(value) if isinstance(value, Fraction | sp.Rational) else value
 
 
-def _compiled(function: Any, suffix: str, inline: bool = False, **helpers: Any) -> Any:
+@cache
+def own_digest() -> str:
+    """A digest of this file, whose functions are compiled around every rule."""
+    return hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdigest()[:8]
+
+
+def code_digest(rules: Iterable[Any]) -> str:
+    """A digest of some rules with their helpers, and of what drives them."""
+    return "-".join([own_digest(), *sorted({digest(rule) for rule in rules})])
+
+
+def _jit(
+    function: Any, *, inline: bool = False, cached: bool = False, checked: bool = False
+) -> Any:
     import numba
 
-    known = {k: v for k, v in function.__globals__.items() if k.isupper()}
-    rebuilt = types.FunctionType(function.__code__, {**known, **helpers}, function.__name__)
-    rebuilt.__qualname__ = f"{function.__name__}_{suffix}_{rules_digest()}"
-    rebuilt.__module__ = function.__module__
-    options = {"error_model": "numpy", "fastmath": SUMS, "nogil": True}
-    if inline:  # a call would pass four array headers at every step
-        return numba.njit(inline="always", **options)(rebuilt)
-    return numba.njit(cache=True, **options)(rebuilt)
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": SUMS, "nogil": True}
+    if inline:
+        options["inline"] = "always"  # a call would pass every array's header at each step
+    if checked:
+        options["boundscheck"] = True
+    return numba.njit(cache=cached, **options)(function)
+
+
+def _with_helpers(function: Any, checked: bool, outermost: Callable[[Any], Any]) -> Any:
+    helper = functools.partial(_jit, inline=True, checked=checked)
+    return rebuilt(function, as_float, helper, outermost)
 
 
 @cache
-def compiled_rule(name: str, inline: bool = False) -> Any:
-    """A rule, compiled with its helpers; ``inline`` for use inside another compiled function."""
-    module_name, helper_names = RULES[name]
-    module = importlib.import_module(module_name)
-    helpers: dict[str, Any] = {}
-    for helper in helper_names:
-        helpers[helper] = _compiled(getattr(module, helper), "float", inline, **helpers)
-    return _compiled(getattr(module, name), "float", inline, **helpers)
+def compiled_rule(function: Any) -> Any:
+    """A rule and its helpers, compiled alone; an index outside an array is an IndexError."""
+    return _with_helpers(function, True, functools.partial(_jit, checked=True))
 
 
 @cache
-def compiled_driver(rule: Callable[..., Any]) -> Any:
-    """:func:`drive` around a rule of the learner files, compiled."""
-    return _compiled(drive, rule.__name__, step=compiled_rule(rule.__name__, inline=True))
+def compiled_driver(function: Any) -> Any:
+    """:func:`drive` around a rule, compiled."""
+    named = _twin(drive, f"drive_{function.__name__}_{digest(function)}")
+    named.__globals__["rule"] = _with_helpers(function, False, functools.partial(_jit, inline=True))
+    # Another process finds cached code by names that it can import: the package's own.
+    ours = all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
+    return _jit(named, cached=ours)
 
 
 @cache
 def compiled_walk() -> tuple[Any, Any]:
     """:func:`walk` and :func:`pick_row`, compiled."""
-    pick = _compiled(pick_row, "float")
-    return _compiled(walk, "float", pick_row=pick), pick
+    pick = _jit(_twin(pick_row, "pick_row"), cached=True)
+    named = _twin(walk, "walk")
+    named.__globals__["pick_row"] = pick
+    return _jit(named, cached=True), pick
+
+
+def _twin(function: Any, name: str) -> Any:
+    """The same function with globals of its own, and a name that changes with this file."""
+    twin = types.FunctionType(function.__code__, dict(function.__globals__), function.__name__)
+    twin.__module__, twin.__qualname__ = function.__module__, f"{name}_{own_digest()}"
+    return twin

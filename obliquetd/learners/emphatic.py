@@ -8,6 +8,7 @@ SETD      m = omega(phi_t, phi_{t+1}) = max(Delta phi . phi / |Delta phi|^2, 0)
           (Lyu et al. 2018, Algorithms 1 and 2)
 ETD       m = lambda + (1 - lambda) F_t, F_t = 1 + gamma_t rho_{t-1} F_{t-1}
           (Sutton, Mahmood and White 2016, interest 1)
+weighted  m of your own
 ========  ===========================================================================
 
 gamma_t is the discount of the transition that arrived in s_t; delta_t and Delta phi
@@ -18,78 +19,49 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, NamedTuple, final
 
-from obliquetd.learners.base import Learner, StepSize
+from obliquetd.learners.base import Learner, StepSize, number, unit
+from obliquetd.learners.state import Number, Theta, Trace, Vector
+from obliquetd.learners.words import emphatic, omega
 
-__all__ = ["ETD", "SETD", "TD", "emphasis", "emphatic_step", "omega"]
-
-TD_CODE, SETD_CODE, ETD_CODE = 0, 1, 2
-
-
-def omega(features: Any, s: int, n: int, g: Any) -> Any:
-    """SETD's weight of the transition from row s to row n of the features (Eq. omega-i).
-
-    Where Delta phi = 0 every weight is a minimiser, and 0 is taken: such a transition
-    says nothing of theta. After a termination (g = 0), Delta phi = phi and the weight is 1.
-    """
-    up = 0 * g
-    down = 0 * g
-    for i in range(features.shape[1]):
-        difference = features[s, i] - g * features[n, i]
-        up += difference * features[s, i]
-        down += difference * difference
-    if down == 0:
-        return up
-    if up > 0:
-        return up / down
-    return 0 * up
+__all__ = ["ETD", "SETD", "TD", "WeightedTD"]
 
 
-def emphasis(code: int, features: Any, s: int, n: int, g: Any, follow_on: Any, lam: Any) -> Any:
-    """The one difference between the three learners."""
-    if code == SETD_CODE:
-        return omega(features, s, n, g)
-    if code == ETD_CODE:
-        return lam + (1 - lam) * follow_on
-    return 1 + 0 * g
+class FollowOn(NamedTuple):
+    """A trace, and gamma rho F as it arrives."""
+
+    e: Vector
+    F: Number
 
 
-def emphatic_step(
-    code: int, theta: Any, w: Any, memory: Any, features: Any, s: int, n: int, reward: Any,
-    g: Any, rho: Any, twin: int, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
-) -> Any:  # fmt: skip
-    """One transition of TD, SETD or ETD; see the module's preface."""
-    d = len(theta)
-    delta = reward
-    for i in range(d):
-        delta += (g * features[n, i] - features[s, i]) * theta[i]
-    follow_on = 1 + 0 * g
-    if code == ETD_CODE:
-        follow_on += memory[d]
-        memory[d] = g * rho * follow_on
-    m = emphasis(code, features, s, n, g, follow_on, lam)
-    for i in range(d):
-        trace = rho * (memory[i] + m * features[s, i])
-        theta[i] += alpha * delta * trace
-        memory[i] = g * lam * trace
-    return delta
+class Lam(NamedTuple):
+    """The trace parameter."""
+
+    lam: Any
 
 
+def td(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    """One transition of TD(lambda): the emphasis is 1."""
+    return emphatic(x.theta, m.e, t, 1 + 0 * t.g, alpha, p.lam)
+
+
+def setd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    """One transition of SETD(lambda): the emphasis is omega of the transition."""
+    return emphatic(x.theta, m.e, t, omega(t), alpha, p.lam)
+
+
+def etd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    """One transition of ETD(lambda): the emphasis is made of the follow-on trace."""
+    F = 1 + m.F[0]
+    m.F[0] = t.g * t.rho * F
+    return emphatic(x.theta, m.e, t, p.lam + (1 - p.lam) * F, alpha, p.lam)
+
+
+@final
 @dataclass(frozen=True)
-class _Emphatic(Learner):
-    """The shared rule."""
-
-    alpha: StepSize = None
-    lam: Any = 0
-
-    @property
-    def rule(self) -> Callable[..., Any]:
-        return emphatic_step
-
-
-@dataclass(frozen=True)
-class TD(_Emphatic):
+class TD(Learner):
     """Off-policy TD(lambda) with importance ratios (emphasis 1).
 
     Parameters
@@ -103,15 +75,17 @@ class TD(_Emphatic):
     (False, True)
     """
 
-    name: ClassVar[str] = "TD"
+    alpha: StepSize = None
+    lam: Any = unit(0)
 
-    @property
-    def code(self) -> int:
-        return TD_CODE
+    key, name, color, mark = "td", "TD", "#0072B2", "o"
+    source = "Sutton 1988; with importance ratios, Sutton, Mahmood and White 2016"
+    weights, memory, numbers, rule = Theta, Trace, Lam, staticmethod(td)
 
 
+@final
 @dataclass(frozen=True)
-class SETD(_Emphatic):
+class SETD(Learner):
     """SETD(lambda): the emphasis is omega of the sampled transition (Algorithms 1 and 2).
 
     Parameters
@@ -120,15 +94,17 @@ class SETD(_Emphatic):
     lam : number or symbol
     """
 
-    name: ClassVar[str] = "SETD"
+    alpha: StepSize = None
+    lam: Any = unit(0)
 
-    @property
-    def code(self) -> int:
-        return SETD_CODE
+    key, name, color, mark = "setd", "SETD", "#D55E00", "s"
+    source = "Lyu et al. 2018, Algorithms 1 and 2"
+    weights, memory, numbers, rule = Theta, Trace, Lam, staticmethod(setd)
 
 
+@final
 @dataclass(frozen=True)
-class ETD(_Emphatic):
+class ETD(Learner):
     """ETD(lambda): the emphasis is made of the follow-on trace (Sutton et al. 2016).
 
     Parameters
@@ -137,9 +113,75 @@ class ETD(_Emphatic):
     lam : number or symbol
     """
 
-    name: ClassVar[str] = "ETD"
-    follow_on: ClassVar[bool] = True
+    alpha: StepSize = None
+    lam: Any = unit(0)
+
+    key, name, color, mark = "etd", "ETD", "#009E73", "^"
+    source = "Sutton, Mahmood and White 2016"
+    weights, memory, numbers, rule = Theta, FollowOn, Lam, staticmethod(etd)
+
+
+class LamEmphasis(NamedTuple):
+    """The trace parameter, and the emphasis where it is one number."""
+
+    lam: Any
+    emphasis: Any
+
+
+def weighted(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    """One transition of TD(lambda) with one emphasis throughout."""
+    return emphatic(x.theta, m.e, t, p.emphasis, alpha, p.lam)
+
+
+@cache
+def weighted_by(emphasis: Callable[[Any], Any]) -> Callable[..., Any]:
+    """The rule of TD(lambda) whose emphasis is a function of the transition."""
+
+    def weighted_td(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+        return emphatic(x.theta, m.e, t, emphasis(t), alpha, p.lam)
+
+    return weighted_td
+
+
+@final
+@dataclass(frozen=True)
+class WeightedTD(Learner):
+    """TD(lambda) with an emphasis of your own, m in e = rho (gamma lam e + m phi).
+
+    Parameters
+    ----------
+    alpha : number or callable, optional
+    lam : number or symbol
+    emphasis : number or function
+        A number, or a function of a :class:`~obliquetd.learners.Transition` written in the
+        words of a rule.
+
+    Examples
+    --------
+    A cap on SETD's emphasis:
+
+    >>> from obliquetd import mean_dynamics
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import omega
+    >>> def capped(t):
+    ...     weight = omega(t)
+    ...     return weight if 2 > weight else 2 + 0 * t.g
+    >>> mean_dynamics(two_state(), WeightedTD(emphasis=capped)).A[0]
+    1/5
+    """
+
+    alpha: StepSize = None
+    lam: Any = unit(0)
+    emphasis: Any = number(1)
+
+    key, name, color, mark = "weighted-td", "WeightedTD", "#999999", "X"
+    source = "this toolkit"
+    weights, memory = Theta, Trace
 
     @property
-    def code(self) -> int:
-        return ETD_CODE
+    def numbers(self) -> type:  # type: ignore[override]
+        return Lam if callable(self.emphasis) else LamEmphasis
+
+    @property
+    def rule(self) -> Callable[..., Any]:  # type: ignore[override]
+        return weighted_by(self.emphasis) if callable(self.emphasis) else weighted

@@ -10,36 +10,34 @@ sample, so the variance of the next state is minimised along with the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, final
 
 from obliquetd.learners.base import Learner, StepSize
+from obliquetd.learners.state import Nothing, Theta
+from obliquetd.learners.words import difference, phi, td_error
 
-__all__ = ["DoubleSampledResidualGradient", "ResidualGradient", "residual_step"]
-
-NAIVE_CODE, DOUBLE_CODE = 0, 1
+__all__ = ["DoubleSampledResidualGradient", "ResidualGradient"]
 
 
-def residual_step(
-    code: int, theta: Any, w: Any, memory: Any, features: Any, s: int, n: int, reward: Any,
-    g: Any, rho: Any, twin: int, g_twin: Any, rho_twin: Any, alpha: Any, beta: Any, lam: Any,
-) -> Any:  # fmt: skip
-    """One transition of the residual gradient; see the module's preface."""
-    d = len(theta)
-    delta = reward
-    for i in range(d):
-        delta += (g * features[n, i] - features[s, i]) * theta[i]
-    for i in range(d):
-        if code == DOUBLE_CODE:
-            theta[i] += (
-                alpha * rho * delta * rho_twin * (features[s, i] - g_twin * features[twin, i])
-            )
-        else:
-            theta[i] += alpha * rho * delta * (features[s, i] - g * features[n, i])
+def naive(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    """One transition of the residual gradient from one sample."""
+    delta = td_error(x.theta, t)
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * t.rho * delta * difference(t, i)
     return delta
 
 
+def double_sampled(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    """One transition of the residual gradient from two samples."""
+    delta = td_error(x.theta, t)
+    for i in range(len(x.theta)):
+        second = phi(t, i) - t.g_twin * t.features[t.twin, i]
+        x.theta[i] += alpha * t.rho * delta * t.rho_twin * second
+    return delta
+
+
+@final
 @dataclass(frozen=True)
 class ResidualGradient(Learner):
     """Residual gradient from one sample.
@@ -50,21 +48,15 @@ class ResidualGradient(Learner):
     """
 
     alpha: StepSize = None
-    lam: int = field(default=0, init=False, repr=False)
 
-    name: ClassVar[str] = "RG"
-
-    @property
-    def rule(self) -> Callable[..., Any]:
-        return residual_step
-
-    @property
-    def code(self) -> int:
-        return NAIVE_CODE
+    key, name, color, mark = "rg-naive", "RG", "#56B4E9", "P"
+    source = "Baird 1995"
+    weights, memory, numbers, rule = Theta, Nothing, Nothing, staticmethod(naive)
 
 
+@final
 @dataclass(frozen=True)
-class DoubleSampledResidualGradient(ResidualGradient):
+class DoubleSampledResidualGradient(Learner):
     """Residual gradient from two independent samples: descends the Bellman error.
 
     Parameters
@@ -72,9 +64,8 @@ class DoubleSampledResidualGradient(ResidualGradient):
     alpha : number or callable, optional
     """
 
-    name: ClassVar[str] = "RG2"
-    double_sampling: ClassVar[bool] = True
+    alpha: StepSize = None
 
-    @property
-    def code(self) -> int:
-        return DOUBLE_CODE
+    key, name, color, mark = "rg-double", "RG2", "#7A5C00", "*"
+    source = "Baird 1995"
+    weights, memory, numbers, rule = Theta, Nothing, Nothing, staticmethod(double_sampled)

@@ -153,7 +153,9 @@ def vector_field(
     ax.set_xlim(*window[0])
     ax.set_ylim(*window[1])
     names = (
-        (r"$\theta$", "$w$") if dynamics.learner.two_timescale else (r"$\theta_1$", r"$\theta_2$")
+        (r"$\theta$", "$w$")
+        if len(dynamics.learner.weights.__annotations__) > 1
+        else (r"$\theta_1$", r"$\theta_2$")
     )
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])

@@ -21,6 +21,7 @@ import numpy as np
 
 from obliquetd.dynamics.follow_on import second_moment_is_finite
 from obliquetd.experiments import Curve, Sweep
+from obliquetd.learners import ETD
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["unseen_share", "withheld"]
@@ -65,7 +66,7 @@ def withheld(
         lost = f"runs of {name} that diverged: {curve.diverged}" if curve.diverged else ""
         why = (
             lost
-            or (follow_on if curve.learner.follow_on else "")
+            or (follow_on if curve.learner.memory is ETD.memory else "")
             or everywhere
             or _misses(curve, found.steps, exact.get(name, {}))
         )

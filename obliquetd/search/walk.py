@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT, exactify, parse_number, serial_number
+from obliquetd.algebra import FLOAT, exactify, serial_number
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.errors import MathematicalError
 from obliquetd.learners import Learner
-from obliquetd.learners.compiled import rules_digest
+from obliquetd.learners.functions import digest
 from obliquetd.search.families import Family, Genome
 
 __all__ = ["End", "Quest", "confirmed", "score", "shrink", "walk"]
@@ -38,7 +38,7 @@ class Quest:
     def identity(self) -> str:
         """The same in every process; a learner is its rule and numbers, its step size is none."""
         learners = [_settings(x) for x in (self.learner, *self.stable)]
-        return f"{self.family!r} seed {self.seed} {'; '.join(learners)} rules {rules_digest()}"
+        return f"{self.family!r} seed {self.seed} {'; '.join(learners)}"
 
 
 class End(NamedTuple):
@@ -123,5 +123,5 @@ def shrink(quest: Quest, genome: Genome) -> tuple[Genome, int]:
 
 
 def _settings(learner: Learner) -> str:
-    numbers = [serial_number(exactify(parse_number(x))) for x in (learner.lam, learner.ratio)]
-    return f"{learner.rule.__module__}.{learner.rule.__qualname__} {learner.code} {numbers}"
+    numbers = {k: serial_number(exactify(v)) for k, v in learner.values.items()}
+    return f"{learner.name} {digest(learner.rule)} {numbers}"

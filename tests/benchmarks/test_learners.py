@@ -4,8 +4,10 @@ import numba
 import numpy as np
 import pytest
 
-from obliquetd.learners import SETD, TD, TDC
+from obliquetd.learners import LEARNERS, SETD, TD, TDC
 from obliquetd.learners.compiled import SUMS, compiled_driver
+from obliquetd.learners.state import floats
+from tests.benchmarks.former_rules import FORMER, former_driver
 
 STATES, ROWS = 64, 512
 
@@ -99,14 +101,36 @@ def drive(learner, data, lam):
     steps = len(data["rows"])
     fresh = np.zeros(steps, dtype=np.bool_)
     alphas, record = np.full(steps, 1e-3), np.zeros((2, d))
-    ratio = float(learner.ratio)
+    numbers = learner.numbers(**{**{k: float(v) for k, v in learner.values.items()}, "lam": lam})
+    ones = np.ones(ROWS)
+
+    def run():
+        x = floats(learner.weights, d, numbers)[1]
+        memory, m = floats(learner.memory, d, numbers)
+        compiled_driver(learner.rule)(
+            x.theta, x, memory, m, numbers, data["features"], data["state"], data["next_state"],
+            data["reward"], data["discount"], ones, ones, ones, data["rho"], data["rows"],
+            data["rows"], fresh, alphas, steps, record,
+        )  # fmt: skip
+        return x.theta
+
+    return run
+
+
+def former(name, data, lam):
+    d = data["features"].shape[1]
+    steps = len(data["rows"])
+    fresh = np.zeros(steps, dtype=np.bool_)
+    alphas, record = np.full(steps, 1e-3), np.zeros((2, d))
+    step, code = FORMER[name]
+    driver = former_driver(step)
 
     def run():
         theta = np.zeros(d)
-        compiled_driver(learner.rule)(
-            learner.code, theta, np.zeros(d), np.zeros(d + 1), data["features"], data["state"],
+        driver(
+            code, theta, np.zeros(d), np.zeros(d + 1), data["features"], data["state"],
             data["next_state"], data["reward"], data["discount"], data["rho"], data["rows"],
-            data["rows"], fresh, alphas, ratio, lam, steps, record,
+            data["rows"], fresh, alphas, 1.0, lam, steps, record,
         )  # fmt: skip
         return theta
 
@@ -137,6 +161,16 @@ def test_against_a_loop_by_hand(against, name, d, wanted):
     ours, peer = drive(learner, data, lam), by_hand(function, data, *last)
     assert np.allclose(ours(), peer(), rtol=1e-8)
     against(f"{name}, d = {d}, against a loop by hand", ours, peer, wanted, rounds=9)
+
+
+@pytest.mark.benchmark(group="learners")
+@pytest.mark.parametrize("d", [8, 32, 201])
+@pytest.mark.parametrize("name", FORMER)
+def test_against_the_rules_of_version_0_1(against, name, d):
+    data = outcomes(d, 2_000_000 // d)
+    ours, peer = drive(LEARNERS[name](), data, 0.5), former(name, data, 0.5)
+    assert np.allclose(ours(), peer(), rtol=1e-9)
+    against(f"{name}, d = {d}, against version 0.1.0", ours, peer, "at most 1.15", rounds=15)
 
 
 @pytest.mark.benchmark(group="learners")

@@ -116,7 +116,7 @@ def test_moments_die_out_below_the_limit_and_grow_above_it(learner, sampling, se
 
     def size(alpha, steps=4000):
         common = {"sampling": sampling}
-        fields = {"mu": learner.mu} if learner.two_timescale else {}
+        fields = {"mu": learner.mu} if "mu" in learner.values else {}
         found = exact_moments(floats, type(learner)(alpha, **fields), steps, [1.0], **common)
         value = found.second[-1] if sense == "mean square" else found.mean[-1]
         return float(np.abs(value).max())

@@ -9,7 +9,14 @@ import pytest
 from obliquetd import MDP, Policy, PolicyEvaluation, exact_moments
 from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import mean_dynamics
-from obliquetd.errors import CoverageError, FeatureError, InputError, KindError, NumberError
+from obliquetd.errors import (
+    CoverageError,
+    FeatureError,
+    InputError,
+    KindError,
+    LearnerError,
+    NumberError,
+)
 from obliquetd.experiments import LoggedData, simulate
 from obliquetd.experiments.streams import TableStream, floating
 from obliquetd.learners import (
@@ -19,10 +26,11 @@ from obliquetd.learners import (
     TD,
     TDC,
     DoubleSampledResidualGradient,
+    Learner,
     ResidualGradient,
     RobbinsMonro,
+    unit,
 )
-from obliquetd.learners.emphatic import emphatic_step
 
 TINY = 1e-10
 LIMIT = 4.5
@@ -73,31 +81,45 @@ def test_the_simulated_mean_update_is_b_minus_A_theta(name):
     assert (np.abs(mean + expected) > LIMIT * error).any()  # a wrong sign would be seen
 
 
-def lost_rho(code, theta, w, memory, features, s, n, reward, g, rho, *rest):
-    return emphatic_step(code, theta, w, memory, features, s, n, reward, g, 0 * rho + 1, *rest)
+def lost_rho(x, m, t, alpha, p):
+    return TD.rule(x, m, t._replace(rho=0 * t.rho + 1), alpha, p)
 
 
-def trace_not_reset(code, theta, w, memory, features, s, n, reward, g, rho, *rest):
-    delta = emphatic_step(code, theta, w, memory, features, s, n, reward, g, rho, *rest)
-    if g == 0:  # decays by the discount of the problem where the episode ends
-        before = memory.copy()
-        emphatic_step(code, theta.copy(), w, before, features, s, n, reward, g * 0 + 1, rho, *rest)
-        memory[:] = before / 2
+def wrong_decay(x, m, t, alpha, p):
+    delta = TD.rule(x, m, t, alpha, p)
+    for i in range(len(m.e)):
+        m.e[i] = m.e[i] / 2
+    return delta
+
+
+def trace_not_reset(x, m, t, alpha, p):
+    delta = TD.rule(x, m, t, alpha, p)
+    for i in range(len(m.e)):
+        m.e[i] += t.features[t.s, i] / 2
     return delta
 
 
 @dataclass(frozen=True)
-class Broken(TD):
+class Broken(Learner):
     """TD with another rule, for the analysis alone."""
 
+    alpha: object = None
+    lam: object = unit(0)
     how: object = None
+
+    weights, memory, numbers = TD.weights, TD.memory, TD.numbers
 
     @property
     def rule(self):
         return self.how
 
 
-@pytest.mark.parametrize("how", [lost_rho, trace_not_reset])
+def test_a_trace_that_outlives_its_episode_is_refused():
+    with pytest.raises(LearnerError, match="discount of 0 does not empty its memory"):
+        mean_dynamics(off_policy(), Broken(lam="1/2", how=trace_not_reset))
+
+
+@pytest.mark.parametrize("how", [lost_rho, wrong_decay])
 def test_the_statistical_test_sees_a_broken_rule(how):
     problem = off_policy()
     theta, mean, error = batch_means(problem, TD(TINY, lam=0.5))

@@ -21,7 +21,8 @@ from obliquetd.learners import (
     RobbinsMonro,
 )
 from obliquetd.learners.compiled import compiled_rule
-from obliquetd.learners.emphatic import omega
+from obliquetd.learners.state import size, views
+from obliquetd.learners.words import Transition, omega
 
 F = Fraction
 
@@ -49,28 +50,20 @@ def step(
     lam=0,
     rule=None,
 ):
+    """One transition; the weights and the memory after it."""
     twin_phi, twin_g, twin_rho = twin or (phi_next, g, rho)
     features = np.stack([phi, phi_next, twin_phi])
-    theta, w, memory = theta.copy(), w.copy(), memory.copy()
-    (rule or learner.rule)(
-        learner.code,
-        theta,
-        w,
-        memory,
-        features,
-        0,
-        1,
-        reward,
-        g,
-        rho,
-        2,
-        twin_g,
-        twin_rho,
-        alpha,
-        beta,
-        lam,
-    )
-    return theta, w, memory
+    t = Transition(features, 0, 1, reward, g, g, rho, 1, rho, 2, twin_g, twin_rho)
+    values = {k: beta / alpha if k == "mu" else lam if k == "lam" else type(lam)(int(v))
+              for k, v in learner.values.items()}  # fmt: skip
+    numbers = learner.numbers(**values)
+    d = len(theta)
+    flat = np.concatenate([theta, w])[: size(learner.weights, d, numbers)]
+    memory = memory.copy()
+    kept = memory[: size(learner.memory, d, numbers)]
+    x, m = views(learner.weights, d, numbers, flat), views(learner.memory, d, numbers, kept)
+    (rule or learner.rule)(x, m, t, alpha, numbers)
+    return x.theta, x.w if "w" in x._fields else w.copy(), memory
 
 
 def test_gradient_rules_with_a_nonzero_secondary_vector():
@@ -118,7 +111,7 @@ def test_every_rule_by_vectors(theta, w, trace, phi, nxt, reward, g, rho):
         assert list(after[0]) == list(theta + alpha * delta * e)
         assert list(after[1]) == list(w)
         assert list(after[2][:2]) == list(g * lam * e)
-        if learner.follow_on:
+        if "F" in learner.memory._fields:
             assert after[2][2] == g * rho * follow
     e = rho * (trace + phi)
     for secondary, factor in (("plain", 1), ("weighted", rho)):
@@ -159,21 +152,26 @@ def test_the_compiled_rule_is_the_rule(seed, name):
     arguments = (theta, w, rng.normal(size=5), phi, nxt, rng.normal(), 0.9, rng.random())
     kwargs = {"twin": (twin, 0.5, 1.5), "alpha": 0.1, "beta": 0.2, "lam": 0.4}
     plain = step(learner, *arguments, **kwargs)
-    compiled = step(learner, *arguments, **kwargs, rule=compiled_rule(learner.rule.__name__))
+    compiled = step(learner, *arguments, **kwargs, rule=compiled_rule(learner.rule))
     for a, b in zip(plain, compiled, strict=True):
         assert np.allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def weight(features, s, n, g):
+    """Omega of a transition on-policy."""
+    return omega(Transition(features, s, n, 0, g, 1, 1, 1, 1, n, g, 1))
 
 
 def test_omega_after_a_termination_and_where_it_is_undefined():
     phi = vector(1, 2)
     table = np.stack([phi, vector(5, 5), 2 * phi])
-    assert omega(table, 0, 1, F(0)) == 1
-    assert omega(table, 0, 0, F(1)) == 0
-    assert omega(table, 0, 2, F(9, 10)) == 0
+    assert weight(table, 0, 1, F(0)) == 1
+    assert weight(table, 0, 0, F(1)) == 0
+    assert weight(table, 0, 2, F(9, 10)) == 0
     rng = np.random.default_rng(0)
     for _ in range(100):  # it minimises |omega Delta phi - phi| over omega >= 0
         a, b = rng.normal(size=(2, 3))
-        best = omega(np.stack([a, b]), 0, 1, 0.9)
+        best = weight(np.stack([a, b]), 0, 1, 0.9)
         gap = [
             np.linalg.norm(x * (a - 0.9 * b) - a)
             for x in (best, best + 0.01, max(0.0, best - 0.01))

@@ -1,0 +1,164 @@
+"""A rule as a function of Python: its helpers, its constants, and the fields that it reads.
+
+The same text runs in two ways: compiled by numba, where each helper has to be a compiled
+function too, and as it is on rationals, where each float in the text has to be one. Both
+are the rule rebuilt around other globals, closures and constants (:func:`rebuilt`); the
+helpers are found in the code, so nothing is registered.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import types
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from obliquetd.errors import LearnerError
+
+__all__ = ["digest", "functions_of", "reads", "rebuilt"]
+
+Leaf = Callable[[Any], Any]
+
+
+def rebuilt(
+    function: Any, leaf: Leaf, wrap: Callable[[Any], Any], outermost: Callable[[Any], Any]
+) -> Any:
+    """A function with every constant passed through ``leaf`` and every helper rebuilt and wrapped.
+
+    Parameters
+    ----------
+    function : function
+    leaf : callable
+        Of each number that the function finds in its text, its closure and its globals.
+    wrap, outermost : callable
+        Of each rebuilt helper, and of the function itself.
+    """
+    return outermost(_rebuild(function, leaf, wrap, ()))
+
+
+def _rebuild(function: Any, leaf: Leaf, wrap: Callable[[Any], Any], above: tuple[Any, ...]) -> Any:
+    if function in above:
+        raise LearnerError(
+            f"{function.__name__} calls itself; a rule and its helpers are loops and calls without "
+            "recursion"
+        )
+    above = (*above, function)
+
+    def translated(value: Any) -> Any:
+        if isinstance(value, types.FunctionType):
+            return wrap(_rebuild(value, leaf, wrap, above))
+        return leaf(value)
+
+    known = dict(function.__globals__)
+    for name, value in _globals_of(function):
+        known[name] = _module(value, function, translated) if isinstance(
+            value, types.ModuleType
+        ) else translated(value)  # fmt: skip
+    cells = tuple(types.CellType(translated(c.cell_contents)) for c in function.__closure__ or ())
+    code = function.__code__
+    code = code.replace(co_consts=tuple(map(leaf, code.co_consts)))
+    out = types.FunctionType(
+        code, known, function.__name__, function.__defaults__, cells if cells else None
+    )
+    out.__module__, out.__qualname__ = function.__module__, function.__qualname__
+    return out
+
+
+def _module(module: types.ModuleType, function: Any, translated: Callable[[Any], Any]) -> Any:
+    """A module with the functions that are used of it rebuilt: ``words.omega(t)``."""
+    used = {
+        name: getattr(module, name)
+        for name in _names(function.__code__)
+        if isinstance(getattr(module, name, None), types.FunctionType)
+    }
+    if not used or module.__name__.split(".")[0] in ("numpy", "math"):
+        return module
+    twin = types.ModuleType(module.__name__)
+    twin.__dict__.update({**module.__dict__, **{k: translated(v) for k, v in used.items()}})
+    return twin
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _globals_of(function: Any) -> Iterator[tuple[str, Any]]:
+    """The globals that a function names, of those that exist."""
+    for name in dict.fromkeys(_names(function.__code__)):
+        if name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def functions_of(function: Any) -> list[Any]:
+    """The function and all of its helpers, each once."""
+    found: dict[Any, None] = {}
+
+    def visit(f: Any) -> None:
+        if f in found:
+            return
+        found[f] = None
+        values = [v for _, v in _globals_of(f)] + [c.cell_contents for c in f.__closure__ or ()]
+        for value in values:
+            if isinstance(value, types.FunctionType):
+                visit(value)
+            elif isinstance(value, types.ModuleType):
+                for name in _names(f.__code__):
+                    if isinstance(part := getattr(value, name, None), types.FunctionType):
+                        visit(part)
+
+    visit(function)
+    return list(found)
+
+
+@cache
+def reads(function: Any) -> frozenset[str]:
+    """The names that the rule or a helper takes of a transition.
+
+    A rule is ``rule(x, m, t, alpha, p)``: what it takes of x, m and p does not count. In a
+    helper every name that is taken of one of its arguments counts.
+    """
+    out: set[str] = set()
+    for i, f in enumerate(functions_of(function)):
+        arguments = f.__code__.co_varnames[: f.__code__.co_argcount]
+        counted = arguments[2:3] if i == 0 else arguments
+        out |= {name for owner, name in _attributes(f.__code__) if owner in counted}
+    return frozenset(out)
+
+
+def _attributes(code: types.CodeType) -> Iterator[tuple[str, str]]:
+    """Every ``owner.name`` where owner is a local variable."""
+    before: Any = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_ATTR":
+            owner = before[-1] if isinstance(before, tuple) else before
+            if isinstance(owner, str):
+                yield owner, str(instruction.argval)
+        before = instruction.argval if instruction.opname.startswith("LOAD_FAST") else None
+
+
+@cache
+def digest(function: Any) -> str:
+    """A digest of a rule and its helpers: text, constants and closures."""
+    parts = hashlib.sha256()
+    for f in functions_of(function):
+        parts.update(_code_text(f.__code__).encode())
+        values = [v for _, v in _globals_of(f)] + [c.cell_contents for c in f.__closure__ or ()]
+        parts.update(repr([v for v in values if isinstance(v, int | float | str)]).encode())
+        parts.update(repr([str(v) for v in values if _is_number(v)]).encode())
+    return parts.hexdigest()[:16]
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, type)
+
+
+def _code_text(code: types.CodeType) -> str:
+    constants = [
+        _code_text(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts
+    ]
+    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
