@@ -12,9 +12,8 @@ import numpy as np
 import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.algebra import number_text
+from obliquetd.algebra import cell_text
 from obliquetd.analysis import Analysis, analyze
-from obliquetd.dynamics import step_size_limit
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import simulate
@@ -172,7 +171,7 @@ def report_on(problem: PolicyEvaluation, title: str = "model") -> ModelReport:
         "geometry": lambda: _geometry(problem),
         "eigenvalues": lambda: _eigenvalues(analysis),
         "regions": lambda: _regions(problem),
-        "curves": lambda: _curves(problem),
+        "curves": lambda: _curves(analysis),
     }
     for name, make in makers.items():
         try:
@@ -273,7 +272,8 @@ def _regions(problem: PolicyEvaluation) -> Picture | str:
     return as_svg(ax, "Discounts for which learning is stable", f"Stable for gamma in: {about}.")
 
 
-def _curves(problem: PolicyEvaluation) -> Picture | str:
+def _curves(analysis: Analysis) -> Picture | str:
+    problem = analysis.problem
     if problem.arithmetic == "symbolic":
         return "learning curves need numbers; substitute them for the symbols"
     floats = problem.replace(arithmetic="float")
@@ -297,12 +297,11 @@ def _curves(problem: PolicyEvaluation) -> Picture | str:
         about += " Every reward is 0, so weights of 0 are the solution; the runs begin with weights of 1."
     if exact:
         about += " Dashed: the root of the exact expected square error."
-    limits = []
-    for learner in (TD(), SETD()) if small else ():
-        try:
-            limits.append(f"{learner.name} {number_text(step_size_limit(floats, learner))}")
-        except ObliqueTDError:
-            continue
+    limits = [
+        f"{row.name} {cell_text(row.limit, beside=False)}"
+        for row in analysis.learners
+        if row.name in chosen and row.limit is not None
+    ]
     if limits:
         about += f" Largest constant step size that is stable in mean square: {', '.join(limits)}."
     return as_svg(ax, "Learning curves", about)
