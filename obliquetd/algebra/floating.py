@@ -151,13 +151,8 @@ FLOAT = FloatArithmetic()
 class FloatMatrix(Matrix):
     """A numpy array of two dimensions, or a scipy.sparse ``csr_array``.
 
-    Parameters
-    ----------
-    array : numpy.ndarray or scipy.sparse array
-    report : SolveReport, optional
-    error : array of that shape, or function that returns one, optional
-        A bound on the error of each entry; a function is called when it is first asked
-        for. None is the last place of each entry, as for data.
+    ``error`` bounds the error of each entry: an array of that shape, or a function that is
+    called when it is first asked for. None is the last place of each entry, as for data.
     """
 
     arithmetic = FLOAT
