@@ -38,7 +38,7 @@ class FixedPoint(Equations):
     def _v_hat(self) -> Matrix:
         v_hat = self._ops.Phi @ self._solution.theta
         report = self.accuracy
-        if report and not report.few:  # else that was said when theta was solved for
+        if report and not report.warned:  # else that was said when theta was solved for
             v_hat.T.check_digits(f"v_hat of {self.name}", self._ops.largest_reward)
         return v_hat
 

@@ -171,7 +171,7 @@ class PaperMatrices:
         """Pi v_pi, n of them: the best approximation in the Xi-norm (Lemma 1)."""
         theta = self._best.solution.theta
         best = self._ops.Phi @ theta
-        if theta.report and not theta.report.few:
+        if theta.report and not theta.report.warned:
             best.T.check_digits("the best approximation", self._ops.largest_reward)
         return best.public_vector()
 

@@ -29,21 +29,19 @@ class SolveReport:
         By how much the solve magnifies the rounding of the numbers that came in:
         the largest entry of ``|A^-1| (E |x| + e)`` over that of ``eps |x|``, where E and e
         bound the errors that A and b inherit from the data (Higham 2002, Section 7.2).
+    warned : bool
+        Whether a :class:`~obliquetd.errors.PrecisionWarning` was given.
     """
 
     residual: float
     condition: float
+    warned: bool = False
 
     @property
     def digits(self) -> float:
         """Correct decimal digits to be expected of the largest entries."""
         lost = math.log10(max(1.0, self.condition)) if math.isfinite(self.condition) else 16.0
         return max(0.0, -math.log10(max(self.residual, EPS)) - lost)
-
-    @property
-    def few(self) -> bool:
-        """Whether so few digits are left that a warning was due."""
-        return self.digits < FEW_DIGITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +71,8 @@ def _full(spread: Spread) -> Any:
     return np.zeros((spread.G.shape[0], spread.w.shape[1])) + more
 
 
-def warn_of_few_digits(why: str, growth: float) -> None:
-    """PrecisionWarning where a relative error of ``growth`` leaves under FEW_DIGITS digits."""
+def warn_of_few_digits(why: str, growth: float) -> bool:
+    """PrecisionWarning, and True, where a relative error of ``growth`` leaves under FEW_DIGITS digits."""
     digits = -math.log10(max(growth, EPS))
     if digits < FEW_DIGITS:
         warnings.warn(
@@ -83,6 +81,7 @@ def warn_of_few_digits(why: str, growth: float) -> None:
             PrecisionWarning,
             stacklevel=4,
         )
+    return digits < FEW_DIGITS
 
 
 def quiet(compute: Callable[[], Any]) -> Any:

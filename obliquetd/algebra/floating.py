@@ -151,13 +151,8 @@ FLOAT = FloatArithmetic()
 class FloatMatrix(Matrix):
     """A numpy array of two dimensions, or a scipy.sparse ``csr_array``.
 
-    Parameters
-    ----------
-    array : numpy.ndarray or scipy.sparse array
-    report : SolveReport, optional
-    error : array of that shape, or function that returns one, optional
-        A bound on the error of each entry; a function is called when it is first asked
-        for. None is the last place of each entry, as for data.
+    ``error`` bounds the error of each entry: an array of that shape, or a function that is
+    called when it is first asked for. None is the last place of each entry, as for data.
     """
 
     arithmetic = FLOAT
@@ -325,8 +320,8 @@ class FloatMatrix(Matrix):
             raise SingularError(f"{what} is singular to working precision", self._null_vector())
         from_right = self._dense(right.error) / sizes
         total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
-        report = SolveReport(self._backward_error(x, right), max(1.0, total / EPS))
-        warn_of_few_digits(f"{what} is nearly singular", growth)
+        warned = warn_of_few_digits(f"{what} is nearly singular", growth)
+        report = SolveReport(self._backward_error(x, right), max(1.0, total / EPS), warned)
 
         def error() -> Any:
             gap = np.abs(self.array @ x - b)
@@ -358,8 +353,8 @@ class FloatMatrix(Matrix):
         found = system.solve(finite(right.dense()), self._dense(right.error))
         if found is None:
             return GeneralSolution(None, null)
-        warn_of_few_digits(f"{what} is nearly singular", found.growth)
-        report = SolveReport(found.residual, max(1.0, found.total / EPS))
+        warned = warn_of_few_digits(f"{what} is nearly singular", found.growth)
+        report = SolveReport(found.residual, max(1.0, found.total / EPS), warned)
         return GeneralSolution(FloatMatrix(finite(found.x), report, Spread(found.G, found.w)), null)
 
     @staticmethod
