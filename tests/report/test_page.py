@@ -234,7 +234,10 @@ def test_a_model_without_rewards_begins_away_from_its_solution():
     about = report_on(baird_star()).pictures["curves"].about
     assert "the runs begin with weights of 1" in about
     ends = dict(
-        re.findall(r"(TD|SETD|ETD) ([0-9.e+-]+|inf)[,.](?= |$)", about.partition("It ends at")[2].partition("Every")[0])
+        re.findall(
+            r"(TD|SETD|ETD) ([0-9.e+-]+|inf)[,.](?= |$)",
+            about.partition("It ends at")[2].partition("Every")[0],
+        )
     )
     assert set(ends) == {"TD", "SETD", "ETD"}
     assert all(float(value) > 0 for value in ends.values())
