@@ -11,15 +11,16 @@ import pytest
 from matplotlib.colors import to_hex
 
 from obliquetd.claims import verify
+from obliquetd.domains import dense_random_mdp
 from obliquetd.errors import InputError, ResultsError
 from obliquetd.experiments import Curve, Sweep, run
 from obliquetd.learners import GTD2, SETD
 from obliquetd.plotting import COLORS
-from obliquetd.reproduction import NAMES, reproduce, table_1
+from obliquetd.reproduction import NAMES, reproduce, studies, table_1
 from obliquetd.reproduction.figures import case_figure
 from obliquetd.reproduction.studies import DRAWN, STUDIES, random_mdp
 from obliquetd.reproduction.study import Runs
-from obliquetd.reproduction.tails import unseen_share
+from obliquetd.reproduction.tails import unseen_share, withheld
 
 
 def verdicts(found):
@@ -60,26 +61,33 @@ class AscendingSETD(SETD):
         return -super().step_size(t)
 
 
-def test_a_turned_sign_turns_verdicts(baird, tmp_path):
+def judged(name, learners, runs=20):
+    """The sentences of a study for one seed, with some learners in place of the paper's."""
+    found = {}
+    for case in STUDIES[name].cases:
+        chosen = {key: learners.get(key, own) for key, own in case.learners.items()}
+        experiment = case.build(0, case.every)
+        sweep = run(experiment, chosen, runs, workers=1)
+        exact = case.exact(chosen) if case.exact else {}
+        why = withheld(case.problem(0), sweep, exact, experiment.steps)
+        found[case.name] = Runs(case.name, sweep, why, exact)
+    return {sentence.says: sentence for sentence in STUDIES[name].judge(found)}
+
+
+def test_a_turned_sign_turns_verdicts(baird):
     """Each learner broken in turn: comparisons that praise the other one now hold."""
     usual = verdicts(baird[1])
     reduces = "RMSE, RMSPBE and variance of SETD are all substantially below GTD2's."
     larger = "SETD has a larger variance than GTD2."
     assert usual[reduces] == "does not hold"
     assert usual[larger] == "holds"
-    broken = reproduce(
-        ["baird"], tmp_path / "a", runs=20, workers=1, learners={"GTD2": AscendingGTD2(0.005, 1)}
-    )
-    (lower,) = (s for s in broken.sentences if s.says == reduces)
-    assert [part.verdict for part in lower.parts[:2]] == ["holds", "holds"]  # both errors
+    broken = judged("baird", {"GTD2": AscendingGTD2(0.005, 1)})
+    lower = broken[reduces].parts
+    assert [part.verdict for part in lower[:2]] == ["holds", "holds"]  # both errors
     undecided = "cannot be decided"  # a learner that diverges has no variance to compare
-    assert [part.verdict for part in lower.parts[2:]] == [undecided, undecided]
-    assert verdicts(broken)[larger] == verdicts(broken)["GTD2 has a low variance."] == undecided
-    worse = reproduce(
-        ["baird"], tmp_path / "b", runs=20, workers=1, learners={"SETD": AscendingSETD(0.006)}
-    )
-    assert verdicts(worse)[larger] == undecided
-    assert worse.found["baird"]["SETD"].rmse[:, -1].min() > 1e3
+    assert [part.verdict for part in lower[2:]] == [undecided, undecided]
+    assert broken[larger].verdict == broken["GTD2 has a low variance."].verdict == undecided
+    assert judged("baird", {"SETD": AscendingSETD(0.006)})[larger].verdict == undecided
 
 
 def test_the_exact_line_is_the_root_of_the_mean_square(baird):
@@ -144,25 +152,22 @@ def test_the_figure_shows_every_learner_in_its_colour(baird):
                 assert to_hex(line.get_color()).upper() == COLORS[name].upper()
 
 
-def test_boyan_and_its_reading(tmp_path):
+def test_boyan_and_its_reading():
     fastest = "SETD tends to converge fastest of all."
     similar = "SETD ends at an error similar to the others'."
-    found = reproduce(["boyan"], tmp_path, runs=40, workers=1)
-    (sentence,) = (s for s in found.sentences if s.says == fastest)
-    assert sum(len(part.found) for part in sentence.parts) == 16
-    assert sentence.verdict == "holds"
-    assert not all(part.verdict == "holds" for part in sentence.parts)  # it only tends to
-    assert verdicts(found)[similar] == "does not hold"
-    slow = reproduce(
-        ["boyan"], tmp_path / "slow", runs=20, workers=1,
-        learners={name: replace(learner, alpha=1e-4) for name, learner in
-                  STUDIES["boyan"].cases[0].learners.items() if name != "SETD"},
-    )  # fmt: skip
-    assert all(part.verdict == "holds" for part in slow.sentences[0].parts)
-    assert verdicts(slow)[similar] == "holds"
-    crawling = {"SETD": replace(STUDIES["boyan"].cases[0].learners["SETD"], alpha=1e-4)}
-    late = reproduce(["boyan"], tmp_path / "late", runs=20, workers=1, learners=crawling)
-    assert verdicts(late)[fastest] == "does not hold"
+    own = STUDIES["boyan"].cases[0].learners
+    found = judged("boyan", {}, runs=40)
+    assert sum(len(part.found) for part in found[fastest].parts) == 16
+    assert found[fastest].verdict == "holds"
+    assert not all(part.verdict == "holds" for part in found[fastest].parts)  # it only tends to
+    assert found[similar].verdict == "does not hold"
+    crawling = {name: replace(learner, alpha=1e-4) for name, learner in own.items()}
+    others = {name: learner for name, learner in crawling.items() if name != "SETD"}
+    slow = judged("boyan", others)
+    assert all(part.verdict == "holds" for part in slow[fastest].parts)
+    assert slow[similar].verdict == "holds"
+    late = judged("boyan", {"SETD": crawling["SETD"]})
+    assert late[fastest].verdict == "does not hold"
 
 
 def random_runs(case, etd, runs=20, withheld=None):
@@ -214,10 +219,16 @@ def test_a_run_that_explodes_does_not_decide_sensitivity():
         assert told["tends to diverge with a large one,"] == verdict
 
 
-def test_the_random_mdp_is_another_for_each_seed():
-    (case, *_) = STUDIES["random"].cases
-    assert case.problem(0) is not case.problem(1)
-    assert not np.array_equal(case.problem(0).Phi, case.problem(1).Phi)
+def test_the_random_mdp_is_another_for_each_seed(monkeypatch):
+    monkeypatch.setattr(
+        studies, "dense_random_mdp", lambda seed: dense_random_mdp(20, 2, 3, seed=seed)
+    )
+    (case, *_) = studies.random_cases()
+    made = [case.problem(seed + 10_000) for seed in (0, 1)]
+    assert not np.array_equal(made[0].Phi, made[1].Phi)
+    assert case.build(10_000, 10).every == 10
+    streams = {case.build(10_000 + k, 10).identity() for k in (0, 1)}
+    assert len(streams) == 2
 
 
 def test_no_sentence_rests_on_mountain_car():
