@@ -400,9 +400,10 @@ def test_reproduce_names_a_scheduler_that_does_not_answer(tmp_path):
 def test_convert_and_back(model, tmp_path):
     for suffix in (".npz", ".graphml", ".json"):
         run("convert", model, tmp_path / f"other{suffix}")
-        again = run("convert", tmp_path / f"other{suffix}", tmp_path / "back.json")
+        back = tmp_path / "back.json"
+        again = run("convert", tmp_path / f"other{suffix}", back, "--force")
         assert "2 states" in again.stdout
-        assert (tmp_path / "back.json").read_text() == model.read_text()
+        assert back.read_text() == model.read_text()
     done = run("convert", model, tmp_path / "walk.drn", "--chain", "target")
     assert "policies, features, discount, xi stay behind" in " ".join(done.stdout.split())
     found = strict(run("analyze", tmp_path / "walk.drn", "--discount", "9/10", "--json").stdout)

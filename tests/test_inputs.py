@@ -509,7 +509,7 @@ def test_every_error_survives_pickle_with_its_facts(kind, way):
 
 def test_every_public_error_is_listed():
     here = {kind.__name__ for kind in every_error() if kind.__module__ == errors.__name__}
-    assert here | {"PrecisionWarning"} == set(errors.__all__)
+    assert here | {"PrecisionWarning", "FormatWarning"} == set(errors.__all__)
 
 
 def test_real_errors_come_back_from_another_process():
@@ -569,7 +569,7 @@ def test_start_and_weights_are_saved(tmp_path, ending, xi):
 
 @pytest.mark.parametrize(
     ("start", "words"),
-    [([1], "start has 1 probabilities for 2 states"), ("s", "start is"), ({"s": "x/0"}, "start")],
+    [([1], "start has 1 entries for 2 states"), ("s", "start is"), ({"s": "x/0"}, "start")],
 )
 def test_bad_starts_in_files(start, words):
     data = {"transitions": [["s", "a", "end", 1, 1]], "start": start}

@@ -72,6 +72,9 @@ class RuleOnNumbers:
         self._alpha = Dual(lifted(self.zero, arithmetic), lifted(self.one, arithmetic))
         self.features = signed_array(ops.Phi.rows(), arithmetic)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # a rebuilt rule is not found by its name
+        return RuleOnNumbers, (self.ops, self.learner)
+
     @property
     def nothing(self) -> list[Any]:
         """A memory that has been emptied."""

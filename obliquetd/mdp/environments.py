@@ -122,10 +122,13 @@ def plain_observation(value: Any) -> Hashable:
     >>> plain_observation(np.int64(3)), plain_observation((np.int64(14), 10, 0))
     (3, (14, 10, 0))
     """
+    floats = isinstance(value, np.ndarray) and np.issubdtype(value.dtype, np.floating)
     label = _plain(value)
-    if not isinstance(label, Hashable):
+    if floats or not isinstance(label, Hashable):
         raise InputError(
-            f"the observation {value!r} is a {type(value).__name__}; expected a number, text, or a tuple"
+            f"the observation {value!r} is not discrete: a {type(value).__name__}. Expected a number, "
+            "text, or a tuple of those; for others build phi and phi_next yourself and give them to "
+            "LoggedData"
         )
     return label
 

@@ -279,7 +279,7 @@ def test_results_are_kept_where_the_package_is_not_installed(monkeypatch, tmp_pa
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("obliquetd.experiments.results.version", missing)
-    assert versions()["obliquetd"] == "not installed"
+    assert versions()["obliquetd"] == "(not installed)"
     assert len(save(swept(None), tmp_path)) == 3
 
 
