@@ -27,6 +27,7 @@ from obliquetd.dynamics.stability import (
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
 from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import SETD, Learner, require_learner
+from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
@@ -52,6 +53,7 @@ class MeanDynamics(Equations):
         weights: Matrix | None = None,
     ) -> None:
         check_sampling(sampling)
+        require_averageable(learner)
         self.problem, self.learner, self._wanted, self._weights = (
             problem,
             learner,

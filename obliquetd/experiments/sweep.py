@@ -25,7 +25,7 @@ from obliquetd.experiments.simulate import Simulation, standard_error
 from obliquetd.experiments.store import Store
 from obliquetd.experiments.tasks import Task, Work, check_shape, curves_of
 from obliquetd.learners import Learner
-from obliquetd.learners.compiled import code_digest
+from obliquetd.learners.compiled import driver_digest
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["CRITERIA", "Setting", "Sweep", "run", "sweep"]
@@ -255,7 +255,7 @@ def run(
                 "steps": int(steps),
                 "every": int(experiment.every),
                 "experiment": experiment.identity(),
-                "rules": code_digest(learner.rule for learner in learners.values()),
+                "rules": driver_digest(),
             },
         )
     tasks = [

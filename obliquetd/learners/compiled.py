@@ -13,7 +13,7 @@ import hashlib
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -24,11 +24,11 @@ from obliquetd.learners.functions import digest, functions_of, rebuilt
 from obliquetd.learners.words import Transition
 
 __all__ = [
-    "code_digest",
     "compiled_driver",
     "compiled_rule",
     "compiled_walk",
     "drive",
+    "driver_digest",
     "pick_row",
     "walk",
 ]
@@ -106,14 +106,9 @@ def as_float(value: Any) -> Any:
 
 
 @cache
-def own_digest() -> str:
+def driver_digest() -> str:
     """A digest of this file, whose functions are compiled around every rule."""
     return hashlib.sha256(inspect.getsource(sys.modules[__name__]).encode()).hexdigest()[:8]
-
-
-def code_digest(rules: Iterable[Any]) -> str:
-    """A digest of some rules with their helpers, and of what drives them."""
-    return "-".join([own_digest(), *sorted({digest(rule) for rule in rules})])
 
 
 def _jit(
@@ -162,5 +157,5 @@ def compiled_walk() -> tuple[Any, Any]:
 def _twin(function: Any, name: str) -> Any:
     """The same function with globals of its own, and a name that changes with this file."""
     twin = types.FunctionType(function.__code__, dict(function.__globals__), function.__name__)
-    twin.__module__, twin.__qualname__ = function.__module__, f"{name}_{own_digest()}"
+    twin.__module__, twin.__qualname__ = function.__module__, f"{name}_{driver_digest()}"
     return twin

@@ -124,12 +124,15 @@ def test_any_error_is_one_line_and_status_2(error, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-def test_an_interrupt_is_no_traceback():
+def test_an_interrupt_is_no_traceback(tmp_path):
+    progress = tmp_path / "progress.json"
     with subprocess.Popen(
-        [*COMMAND, "search", "etd", "--walks", "100000"], stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE, text=True, start_new_session=True,
+        [*COMMAND, "search", "etd", "--walks", "100000", "--checkpoint", str(progress)],
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     ) as running:  # fmt: skip
-        time.sleep(3)
+        while not progress.exists():  # written before the first walk
+            time.sleep(0.1)
+            assert running.poll() is None
         os.killpg(running.pid, signal.SIGINT)
         told = running.communicate(timeout=60)
     assert running.returncode == 130
