@@ -1,0 +1,3 @@
+"""Mutants that change no answer, by module and name, each with the reason why."""
+
+EQUIVALENT: dict[str, dict[str, str]] = {}
