@@ -107,7 +107,9 @@ def mutants(module: str, path: Path) -> list[Mutant]:
 def _first_line(node: ast.AST) -> str:
     """A statement without its body."""
     text = ast.unparse(ast.fix_missing_locations(node))
-    if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.FunctionDef):
+    if isinstance(node, ast.Try):
+        return " ".join(line for line in text.splitlines() if line.startswith("except"))
+    if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.FunctionDef):
         return next(line for line in text.splitlines() if not line.startswith("@"))
     return text
 
@@ -176,6 +178,9 @@ def _replacements(item: Any, parent: Any, field: str) -> Iterator[Any]:
         yield from _constants(item.value, parent)
     elif isinstance(item, ast.Name) and item.id in NAMES:
         yield ast.Name(NAMES[item.id], ast.Load())
+    elif isinstance(parent, ast.ExceptHandler) and isinstance(item, ast.Tuple):
+        for k in range(len(item.elts)):
+            yield ast.Tuple(item.elts[:k] + item.elts[k + 1 :], ast.Load())
     elif isinstance(item, ast.Slice):
         yield from _slices(item)
     elif isinstance(item, ast.AugAssign):
