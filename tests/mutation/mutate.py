@@ -104,6 +104,22 @@ def mutants(module: str, path: Path) -> list[Mutant]:
     return out
 
 
+def edited(module: str, path: Path, old: str, new: str) -> Mutant:
+    """A mutant that is written by hand: one piece of text in place of another.
+
+    Raises
+    ------
+    ValueError
+        Where the text does not stand in the module, or more than once.
+    """
+    text = path.read_text()
+    if text.count(old) != 1:
+        raise ValueError(f"{module} has {text.count(old)} times the text {old!r}; expected once")
+    tree = ast.parse(text.replace(old, new))
+    line = text[: text.index(old)].count("\n") + 1
+    return Mutant(module, f"{new.strip()} for {old.strip()}", line, "", Place(tree, "type_ignores", None), [], tree)
+
+
 def _first_line(node: ast.AST) -> str:
     """A statement without its body."""
     text = ast.unparse(ast.fix_missing_locations(node))

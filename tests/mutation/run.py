@@ -26,7 +26,8 @@ import hypothesis
 import pytest
 
 from tests.mutation.equivalents import EQUIVALENT
-from tests.mutation.mutate import Mutant, install, mutants
+from tests.mutation.known import KNOWN
+from tests.mutation.mutate import Mutant, edited, install, mutants
 from tests.mutation.targets import TARGETS, Target
 
 WORKERS = 2
@@ -93,8 +94,9 @@ def survivors(target: Target, chosen: Sequence[Mutant]) -> list[Mutant]:
         child, status, _ = os.wait4(-1, 0)
         mutant = running.pop(child)
         if status == 0:
+            print(f"  not noticed, line {mutant.line}: {mutant.name}", flush=True)
             out.append(mutant)
-    return sorted(out, key=lambda m: m.line)
+    return out
 
 
 def choose(found: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]:
@@ -105,8 +107,8 @@ def choose(found: Sequence[Mutant], size: int | None, seed: int) -> list[Mutant]
     return [found[k] for k in kept]
 
 
-def run(targets: Sequence[Target], *, everything: bool = False, seed: int = 0) -> int:
-    """Judge the mutants of the targets, and say which survive; the number of complaints."""
+def prepare(targets: Sequence[Target]) -> None:
+    """Import what is mutated and collect its tests, once for all children."""
     for target in targets:
         importlib.import_module(target.module)
     hypothesis.settings.register_profile(
@@ -123,31 +125,53 @@ def run(targets: Sequence[Target], *, everything: bool = False, seed: int = 0) -
     with_collected = [*QUICK, "--collect-only", "-qqq", *every]
     if pytest.main(with_collected) != 0:
         raise SystemExit(f"no tests could be collected from {', '.join(every)}")
+
+
+def path_of(module: str) -> Path:
+    return Path(str(sys.modules[module].__file__))
+
+
+def run(targets: Sequence[Target], *, everything: bool = False, seed: int = 0) -> int:
+    """Judge the mutants of the targets, and say which survive; the number of complaints."""
+    prepare(targets)
     complaints = 0
     for target in targets:
         started = time.monotonic()
-        found = mutants(target.module, Path(str(sys.modules[target.module].__file__)))
+        found = mutants(target.module, path_of(target.module))
         listed = EQUIVALENT.get(target.module, {})
         stale = set(listed) - {m.name for m in found}
+        print(f"{target.module}:", flush=True)
         for name in sorted(stale):
-            print(f"  no such mutant, though listed as equivalent: {name}")
+            print(f"  no such mutant, though listed as equivalent: {name}", flush=True)
         real = [m for m in found if m.name not in listed]
         chosen = choose(real, None if everything else target.sample, seed)
         left = survivors(target, chosen)
         print(
-            f"{target.module}: {len(chosen)} of {len(real)} mutants, {len(left)} not noticed, "
+            f"  {len(chosen)} of {len(real)} mutants, {len(left)} not noticed, "
             f"{len(listed)} equivalent ({time.monotonic() - started:.0f} s)",
             flush=True,
         )
-        for mutant in left:
-            print(f"  line {mutant.line}: {mutant.name}", flush=True)
         complaints += len(left) + len(stale)
+    return complaints
+
+
+def run_known() -> int:
+    """Judge the faults that earlier tests did not notice, each by the tests that do."""
+    targets = [Target(fault.module, fault.tests) for fault in KNOWN]
+    prepare(targets)
+    print("faults that went unnoticed once:", flush=True)
+    complaints = 0
+    for fault, target in zip(KNOWN, targets, strict=True):
+        mutant = edited(fault.module, path_of(fault.module), fault.old, fault.new)
+        complaints += len(survivors(target, [mutant]))
+    print(f"  {len(KNOWN)} faults, {complaints} not noticed", flush=True)
     return complaints
 
 
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--known", action="store_true", help="the listed faults alone")
     parser.add_argument("--all", action="store_true", help="every mutant, instead of a sample")
     parser.add_argument("--only", default="", help="targets whose name has this in it")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
@@ -159,7 +183,11 @@ def main() -> int:
         targets = [Target(options.module, tuple(options.tests))]
     if not targets:
         parser.error(f"no target has {options.only!r} in its name")
-    complaints = run(targets, everything=options.all, seed=options.seed)
+    complaints = 0
+    if options.known or not (options.only or options.module):
+        complaints += run_known()
+    if not options.known:
+        complaints += run(targets, everything=options.all, seed=options.seed)
     print("every mutant was noticed" if not complaints else f"complaints: {complaints}")
     return 1 if complaints else 0
 

@@ -21,8 +21,8 @@ class Target:
 TARGETS = (
     Target("obliquetd.dynamics.check", ("tests/dynamics/test_check.py",)),
     Target("obliquetd.claims.words", ("tests/claims/test_words.py",), 40),
-    Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_stability.py",), 40),
-    Target("obliquetd.dynamics.stability", ("tests/dynamics/test_stability.py",), 40),
+    Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
+    Target("obliquetd.dynamics.stability", ("tests/dynamics/test_verdicts.py",), 40),
     Target("obliquetd.reproduction.evidence", ("tests/reproduction/test_evidence.py",), 30),
     Target("obliquetd.projection", ("tests/test_projection.py",), 30),
     Target("obliquetd.learners.words", RULES, 20),
