@@ -45,7 +45,9 @@ def test_a_certificate_is_found_and_holds(verdict, rows, factor):
     found = made(scaled(factor, rows), verdict)
     assert found["claim"] == verdict
     assert check_certificate(found)
-    assert found["A"] == found["quotient"] == [[str(v) for v in row] for row in scaled(factor, rows)]
+    assert (
+        found["A"] == found["quotient"] == [[str(v) for v in row] for row in scaled(factor, rows)]
+    )
     if factor == 1 and rows is not LARGE:  # short numbers where they will do
         assert max(len(v) for row in found["K"] for v in row) < 60
 

@@ -3,12 +3,13 @@
 A test that only asks for *yes* on true certificates would not notice a checker that always says yes.
 """
 
-from fractions import Fraction as F
+from fractions import Fraction
 
 import pytest
 
 from obliquetd.dynamics.check import LONGEST, check_certificate, fraction, matrix
 
+F = Fraction
 I2 = [[1, 0], [0, 1]]
 SIDE = [[-1, 2], [2, -1]]
 """Columns that add up to 1: B SIDE = B where both columns of B are equal. Eigenvalues 1 and -3."""
@@ -167,7 +168,7 @@ def test_numbers_are_read_exactly(text, value):
     ids=lambda x: repr(x[:9]),
 )
 def test_what_is_no_number_in_digits_is_refused(text):
-    with pytest.raises((ValueError, TypeError), match="digits|numbers are text"):
+    with pytest.raises((ValueError, TypeError), match=r"digits|numbers are text"):
         fraction(text)
 
 

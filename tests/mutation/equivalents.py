@@ -2,6 +2,7 @@
 
 STRICT = "refused all the same: vectors of different length have no product (zip is strict)"
 SHAPES = "the shapes have been compared before"
+NO_GAP = "where the gap is 0, its product with phi is 0 too, and 0 is returned below"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
     "obliquetd.dynamics.check": {
@@ -41,6 +42,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "obliquetd.learners.words": {
-        "omega: if False:": "where the gap is 0, its product with phi is 0 too, and 0 is returned below",
+        "omega: if False:": NO_GAP,
+        "omega: if down == -1:": NO_GAP,
+        "omega: if up >= 0:": "0 / down and 0 * up are both 0",
     },
 }

@@ -117,7 +117,15 @@ def edited(module: str, path: Path, old: str, new: str) -> Mutant:
         raise ValueError(f"{module} has {text.count(old)} times the text {old!r}; expected once")
     tree = ast.parse(text.replace(old, new))
     line = text[: text.index(old)].count("\n") + 1
-    return Mutant(module, f"{new.strip()} for {old.strip()}", line, "", Place(tree, "type_ignores", None), [], tree)
+    return Mutant(
+        module,
+        f"{new.strip()} for {old.strip()}",
+        line,
+        "",
+        Place(tree, "type_ignores", None),
+        [],
+        tree,
+    )
 
 
 def _first_line(node: ast.AST) -> str:
@@ -134,7 +142,9 @@ def _walk(node: Any, scope: str, statement: Any) -> Iterator[tuple[Place, Any, s
     """Every place with what may be put there, the scope, and the statement around it."""
     if isinstance(node, SCOPES):
         scope = f"{scope}.{node.name}".removeprefix(".")
-        if isinstance(node, ast.ClassDef):  # what it declares is baked into it; its functions are not
+        if isinstance(
+            node, ast.ClassDef
+        ):  # what it declares is baked into it; its functions are not
             for function in node.body:
                 if isinstance(function, ast.FunctionDef):
                     yield from _walk(function, scope, function)
@@ -167,9 +177,9 @@ def _is_skipped(node: Any, field: str, scope: str) -> bool:
     if field in ("annotation", "returns", "decorator_list", "bases", "exc", "type_params"):
         return True
     if isinstance(node, ast.AnnAssign | ast.Assign | ast.Expr) and not scope:
-        return not isinstance(getattr(node, "value", None), ast.Constant | ast.BinOp | ast.Tuple) or (
-            isinstance(node, ast.Expr)
-        )
+        return not isinstance(
+            getattr(node, "value", None), ast.Constant | ast.BinOp | ast.Tuple
+        ) or (isinstance(node, ast.Expr))
     return isinstance(node, ast.Assert | ast.JoinedStr | ast.ImportFrom)
 
 
@@ -184,9 +194,13 @@ def _replacements(item: Any, parent: Any, field: str) -> Iterator[Any]:
             yield ast.BinOp(item.left, other(), item.right)
     elif isinstance(item, ast.BoolOp):
         yield ast.BoolOp(ast.Or() if isinstance(item.op, ast.And) else ast.And(), item.values)
-        yield from item.values if len(item.values) == 2 else (
-            ast.BoolOp(item.op, item.values[:k] + item.values[k + 1 :])
-            for k in range(len(item.values))
+        yield from (
+            item.values
+            if len(item.values) == 2
+            else (
+                ast.BoolOp(item.op, item.values[:k] + item.values[k + 1 :])
+                for k in range(len(item.values))
+            )
         )
     elif isinstance(item, ast.UnaryOp):
         yield item.operand
@@ -272,7 +286,10 @@ def _functions(module: types.ModuleType) -> Iterator[tuple[str, types.FunctionTy
     owners += [v.__dict__ for v in module.__dict__.values() if _is_class_of(v, module)]
     for owner in owners:
         for value in list(owner.values()):
-            parts = [value, *(getattr(value, a, None) for a in ("fget", "func", "__func__", "__wrapped__"))]
+            parts = [
+                value,
+                *(getattr(value, a, None) for a in ("fget", "func", "__func__", "__wrapped__")),
+            ]
             for part in parts:
                 if isinstance(part, types.FunctionType) and part.__module__ == module.__name__:
                     yield part.__qualname__, part
