@@ -49,6 +49,24 @@ def test_symbols_and_bad_input():
         otd.oblique_projection([0.5, 1], [a, 1])
 
 
+@pytest.mark.parametrize(
+    ("Phi", "X", "words"),
+    [
+        ([1, 0], [[1, 0], [0, 1]], r"span\(Phi\) has dimension 1 and span\(X\) has 2"),
+        ([1, 1], [[1, 1], [1, 2]], r"span\(Phi\) has dimension 1 and span\(X\) has 2"),
+        ([[1, 0], [0, 1]], [1, 1], r"span\(Phi\) has dimension 2 and span\(X\) has 1"),
+        ([0, 0], [1, 1], r"span\(Phi\) has dimension 0 and span\(X\) has 1"),
+        ([[1, 0, 0]] * 3, [[1, 1, 0], [0, 1, 1], [0, 0, 1]], r"dimension 1 and span\(X\) has 3"),
+    ],
+    ids=str,
+)
+def test_a_span_of_another_dimension_is_refused(Phi, X, words):
+    """A larger span(X) has no projection along it: X'(v - P v) = 0 asks for too much."""
+    for numbers in (lambda M: M, lambda M: np.array(M, dtype=float)):
+        with pytest.raises(SingularError, match=words):
+            otd.oblique_projection(numbers(Phi), numbers(X))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_fixed_points_solve_their_equation_and_are_projections_of_v(seed):
     """v = Pi_Phi^X (r + P_gamma v), and v_hat = Pi_Phi^{L'X} v (Lemma 1): two routes."""

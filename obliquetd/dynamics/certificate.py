@@ -9,6 +9,7 @@ if no rounding does, the equation is solved exactly.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -131,10 +132,13 @@ def _lyapunov(Q: FieldMatrix, rate: Fraction) -> Iterator[list[list[str]]]:
     from scipy.linalg import solve_continuous_lyapunov
 
     A = _floats(Q) + float(rate) * np.eye(Q.shape[0])
-    try:
-        K = solve_continuous_lyapunov(A.T, np.eye(len(A)))
-    except (np.linalg.LinAlgError, ValueError):
-        K = np.full_like(A, np.nan)
+    with warnings.catch_warnings():
+        # "nearly singular" is no news to the user: K is a guess, and the exact check decides
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            K = solve_continuous_lyapunov(A.T, np.eye(len(A)))
+        except (np.linalg.LinAlgError, ValueError):
+            K = np.full_like(A, np.nan)
     if np.isfinite(K).all():
         K = (K + K.T) / 2
         for denominator in DENOMINATORS:

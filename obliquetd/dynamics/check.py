@@ -70,14 +70,14 @@ def check_certificate(certificate: Any) -> bool:
 def _check(certificate: dict[str, Any]) -> bool:
     A = matrix(certificate["A"])
     d = len(A)
-    if d == 0 or any(len(row) != d for row in A):
+    if any(len(row) != d for row in A):
         return False
     B = matrix(certificate["basis"])
     Q = matrix(certificate["quotient"])
     m = len(Q)
     if m == 0 or any(len(row) != m for row in Q):
         return False
-    if len(B) != d or any(len(row) != m for row in B) or _rank(B) != m:
+    if len(B) != d or any(len(row) != m for row in B) or not _independent(B, m):
         return False
     if _product(A, B) != _product(B, Q):
         return False
@@ -154,16 +154,15 @@ def _positive_definite(S: Rows) -> bool:
     return True
 
 
-def _rank(rows: Rows) -> int:
+def _independent(rows: Rows, m: int) -> bool:
+    """Gaussian elimination: whether each of the m columns has a pivot of its own."""
     rows = [row[:] for row in rows]
-    rank = 0
-    for j in range(len(rows[0]) if rows else 0):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][j]), None)
+    for j in range(m):
+        pivot = next((i for i in range(j, len(rows)) if rows[i][j]), None)
         if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        for i in range(rank + 1, len(rows)):
-            factor = rows[i][j] / rows[rank][j]
-            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[rank], strict=True)]
-        rank += 1
-    return rank
+            return False
+        rows[j], rows[pivot] = rows[pivot], rows[j]
+        for i in range(j + 1, len(rows)):
+            factor = rows[i][j] / rows[j][j]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[j], strict=True)]
+    return True

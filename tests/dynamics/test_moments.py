@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from obliquetd import PolicyEvaluation
+from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import (
     exact_moments,
@@ -33,6 +33,26 @@ def test_independent_samples_have_the_mean_of_the_mean_dynamics(learner):
     for t in range(5):
         assert found.mean[t] == x[:2, :]
         x = x + R(1, 20) * (dyn.b - dyn.A * x)
+
+
+@pytest.mark.parametrize("floats", [False, True])
+@pytest.mark.parametrize("rows", [("1/4", "1/2"), ("1/10", "9/10"), ("1", "1/3")])
+def test_a_trajectory_starts_with_the_weights_of_its_states(rows, floats):
+    """Table, reward 1 on leaving state 0: theta_1 = (alpha, 0) with chance xi_0, else 0."""
+    p, q = map(R, rows)
+    mdp = MDP.from_transitions(
+        [(0, "a", 0, 1 - p, 1), (0, "a", 1, p, 1), (1, "a", 0, q, 0), (1, "a", 1, 1 - q, 0)]
+    )
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), discount=0.9 if floats else "9/10"
+    )  # fmt: skip
+    seen, alpha = q / (p + q), R(1, 20)
+    found = exact_moments(problem, TD(alpha), 1)
+    expected = [alpha * seen, 0]
+    assert np.array(found.mean[1], dtype=float).ravel() == pytest.approx(np.array(expected, float))
+    if not floats:
+        assert list(found.mean[1]) == expected
+        assert found.second[1][0, 0] == alpha**2 * seen
 
 
 def test_a_step_by_hand():

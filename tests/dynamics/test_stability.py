@@ -17,6 +17,7 @@ from obliquetd.dynamics import (
     stability_map,
     stability_region,
 )
+from obliquetd.dynamics.regions import _split
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
 from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC
@@ -260,6 +261,28 @@ class TestRegions:
         # trace of [[-1/5, 27/10], [-mu/5, 5 mu/2]] is 5 mu/2 - 1/5, its determinant mu/25
         assert stability_region(two_state(), TDC(mu="m"), "m") == sp.Interval.open(R(2, 25), sp.oo)
         assert stability_region(two_state(), GTD2(mu="m"), "m") == sp.Interval.open(0, sp.oo)
+
+    @pytest.mark.parametrize(
+        ("setting", "domain", "region"),
+        [
+            ("1/m", sp.Interval(-1, 20), sp.Interval.open(0, R(25, 2))),
+            ("1/(1 - m)", sp.Interval(-5, 5), sp.Interval.Ropen(-5, 1)),
+            ("m/(2 - m)", sp.Interval(-3, 3), sp.Interval.open(R(4, 27), 2)),
+            ("1/(2 - m**2)", sp.Interval(0, 3), sp.Interval.Ropen(0, sp.sqrt(2))),
+        ],
+    )
+    def test_stability_changes_at_a_pole(self, setting, domain, region):
+        """TDC on two states is stable for mu > 2/25; mu jumps from below 0 to above it."""
+        assert stability_region(two_state(), TDC(mu=setting), "m", domain=domain) == region
+
+    def test_a_pole_splits_a_range(self):
+        """The sign of 1/(2 m - 1) changes at 1/2, where it has no root."""
+        m = sp.Symbol("m")
+        assert _split(sp.Integer(0), sp.Integer(1), [1 / (2 * m - 1)], m) == [0, R(1, 2), 1]
+        assert _split(sp.Integer(0), sp.Integer(1), [(3 * m - 1) / (2 * m - 1)], m) == [
+            0, R(1, 3), R(1, 2), 1,
+        ]  # fmt: skip
+        assert _split(sp.Integer(0), sp.Integer(1), [1 / (2 * m - 3)], m) == [0, 1]
 
     def test_a_feature_and_a_probability(self):
         base = two_state()

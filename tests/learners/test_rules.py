@@ -168,6 +168,9 @@ def test_omega_after_a_termination_and_where_it_is_undefined():
     assert weight(table, 0, 1, F(0)) == 1
     assert weight(table, 0, 0, F(1)) == 0
     assert weight(table, 0, 2, F(9, 10)) == 0
+    line = np.stack([vector(1), vector(2), vector(F(1, 2))])
+    assert weight(line, 0, 1, F(1)) == 0  # the gap is -1, of length 1
+    assert weight(line, 0, 2, F(1)) == 2  # the gap is 1/2
     rng = np.random.default_rng(0)
     for _ in range(100):  # it minimises |omega Delta phi - phi| over omega >= 0
         a, b = rng.normal(size=(2, 3))

@@ -1,0 +1,136 @@
+"""Verdicts on polynomials and forms by hand: what a fault in one line of the decision would change."""
+
+import pytest
+import sympy as sp
+
+from obliquetd.algebra import EXACT
+from obliquetd.dynamics.stability import (
+    Stability,
+    definiteness,
+    routh_conditions,
+    routh_is_positive,
+    verdict_of,
+    worst_of,
+)
+from obliquetd.errors import SignUndecidedError
+
+R = sp.Rational
+x = sp.Symbol("x")
+
+POLYNOMIALS = {
+    "stable": [
+        x - R(1, 2), (x - 1) * (x - 2), (x - 1) ** 3, ((x - R(1, 10)) ** 2 + 9) * (x - 1),
+        (x - 1) ** 2 * (x - 2) ** 2 * (x - R(1, 3)),
+    ],
+    "unstable": [
+        x + R(1, 2), (x - 1) * (x + 1), (x - 2) * (x + 1), ((x + R(1, 10)) ** 2 + 9) * (x - 1),
+        (x**2 - 1) ** 2, (x**2 - 1) * (x**2 + 1), (x**4 + 1) * (x - 1), x**2 * (x**2 - 4), x**4 + 1,
+        (x**2 - 1) * (x**2 + 1) ** 2, (x**2 + 1) ** 2 * (x + 1), x**3 * (x + 1), (x**2 - 2) * (x - 5),
+    ],
+    "marginal": [
+        x, x**2, x * (x - 1), x**2 + 1, (x**2 + 1) ** 2, (x**2 + 1) ** 3 * (x - 1), x**3 * (x - 2),
+        x**2 * (x**2 + 4) ** 2, (x**2 + 1) * (x**2 + 2), x * (x**2 + 3) * (x - 1) ** 2,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdict", "polynomial"), [(v, p) for v, ps in POLYNOMIALS.items() for p in ps], ids=str
+)
+def test_a_verdict_by_its_roots(verdict, polynomial):
+    """Repeated pairs on the axis are why the even part is made square-free before its roots are counted."""
+    assert verdict_of(sp.Poly(polynomial, x).all_coeffs()) == verdict
+
+
+@pytest.mark.parametrize("lead", [1, -1, R(1, 3), -5])
+def test_the_leading_coefficient_is_of_no_account(lead):
+    for verdict, polynomials in POLYNOMIALS.items():
+        for polynomial in polynomials[:3]:
+            assert verdict_of(sp.Poly(lead * polynomial, x).all_coeffs()) == verdict
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "positive"),
+    [
+        ([1], True),
+        ([1, 1], True),
+        ([1, 0], False),
+        ([1, -1], False),
+        ([2, 1, 1], True),
+        ([1, R(1, 2), R(1, 2)], True),
+        ([1, 0, 1], False),
+        ([1, 1, 0], False),
+        ([1, 2, 3, 1], True),
+        ([1, 1, 1, 1], False),
+        ([1, 1, 1, 3], False),
+        ([1, 3, 1, 2], True),
+        ([1, 4, 6, 4, 1], True),
+        ([1, 1, 2, 1, 3], False),
+        ([-1, -3, -3, -1], True),
+        ([1, 5, 10, 10, 5, 1], True),
+        ([3, 6, 3], True),
+    ],
+    ids=str,
+)
+def test_rouths_table(coefficients, positive):
+    assert routh_is_positive([R(c) for c in coefficients]) is positive
+
+
+def test_the_conditions_are_hurwitzs_determinants():
+    """Of x^3 + a x^2 + b x + c at -x: -a > 0, c - a b > 0, and (c - a b)(-c) > 0."""
+    a, b, c = sp.symbols("a b c", real=True)
+    first, second, third = routh_conditions([sp.Integer(1), a, b, c])
+    assert sp.expand(first + a) == 0
+    assert sp.expand(second - (c - a * b)) == 0
+    assert sp.expand(third + c * (c - a * b)) == 0
+    assert routh_conditions([sp.Integer(1), -a]) == (a,)
+    assert routh_conditions([sp.Integer(1), sp.Integer(-2)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        ([[1]], "positive definite"),
+        ([["1/2"]], "positive definite"),
+        ([[0]], "positive semidefinite"),
+        ([[-1]], "indefinite"),
+        ([[2, 1], [0, 2]], "positive definite"),
+        ([[1, 2], [0, 1]], "positive semidefinite"),
+        ([[1, 3], [0, 1]], "indefinite"),
+        ([[1, 0], [0, 0]], "positive semidefinite"),
+        ([[-1, 0], [0, -1]], "indefinite"),
+        ([[0, 0], [0, 0]], "positive semidefinite"),
+        ([[1, 5], [-5, 1]], "positive definite"),
+    ],
+    ids=str,
+)
+def test_the_sign_of_a_form(rows, verdict):
+    """z'Fz sees the symmetric part alone: [[1, 5], [-5, 1]] is z_1^2 + z_2^2."""
+    scalars = [[EXACT.scalar(sp.Rational(v)) for v in row] for row in rows]
+    form = EXACT.matrix(scalars, (len(rows), len(rows)))
+    assert definiteness(form) == verdict
+
+
+VERDICTS = ["unstable", "undecided", "marginal", "stable", "nothing moves"]
+
+
+def judged(verdict, **more):
+    return Stability(verdict, 0, "unknown", **more)
+
+
+def test_the_worst_of_several_processes_counts():
+    for k, worst in enumerate(VERDICTS):
+        several = [judged(v) for v in VERDICTS[k:]]
+        assert worst_of(several).verdict == worst
+        assert worst_of(several[::-1]).verdict == worst
+
+
+def test_only_stable_is_true_and_undecided_is_neither():
+    assert [v for v in VERDICTS if v != "undecided" and judged(v)] == ["stable"]
+    a, b = sp.symbols("a b")
+    with pytest.raises(SignUndecidedError, match="it needs a > 0 and b > 0") as caught:
+        bool(judged("undecided", condition=(a, b)))
+    assert caught.value.expression == (a, b)
+    with pytest.raises(SignUndecidedError, match="too close") as caught:
+        bool(judged("undecided", margin=0.0, condition=("too close",)))
+    assert "it needs" not in str(caught.value)

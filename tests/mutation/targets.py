@@ -1,0 +1,32 @@
+"""What is mutated, the quick tests that judge it, and how many mutants a run without ``--all`` takes."""
+
+from dataclasses import dataclass
+
+RULES = (
+    "tests/learners/test_rules.py::test_gradient_rules_with_a_nonzero_secondary_vector",
+    "tests/learners/test_rules.py::test_every_rule_by_vectors",
+    "tests/learners/test_rules.py::test_omega_after_a_termination_and_where_it_is_undefined",
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A module, the tests that judge its mutants, and the size of the sample; None for all."""
+
+    module: str
+    tests: tuple[str, ...]
+    sample: int | None = None
+
+
+TARGETS = (
+    Target("obliquetd.dynamics.check", ("tests/dynamics/test_check.py",)),
+    Target("obliquetd.claims.words", ("tests/claims/test_words.py",), 40),
+    Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
+    Target("obliquetd.dynamics.stability", ("tests/dynamics/test_verdicts.py",), 40),
+    Target("obliquetd.reproduction.evidence", ("tests/reproduction/test_evidence.py",), 30),
+    Target("obliquetd.projection", ("tests/test_projection.py",), 30),
+    Target("obliquetd.learners.words", RULES, 20),
+    Target("obliquetd.learners.emphatic", RULES, 10),
+    Target("obliquetd.learners.gradient", RULES, 20),
+    Target("obliquetd.learners.residual", RULES, 10),
+)
