@@ -9,12 +9,14 @@ from obliquetd.learners.base import (
     number,
     parameters,
     positive,
+    ratio,
     require_learner,
     require_learners,
     unit,
 )
 from obliquetd.learners.check import Checked, check
 from obliquetd.learners.emphatic import ETD, SETD, TD, WeightedTD
+from obliquetd.learners.files import learner_class
 from obliquetd.learners.gradient import GTD2, TDC
 from obliquetd.learners.residual import DoubleSampledResidualGradient, ResidualGradient
 from obliquetd.learners.state import (
@@ -74,6 +76,7 @@ __all__ = [
     "choice",
     "difference",
     "emphatic",
+    "learner_class",
     "nonnegative",
     "number",
     "omega",
@@ -81,6 +84,7 @@ __all__ = [
     "phi",
     "phi_next",
     "positive",
+    "ratio",
     "require_learner",
     "require_learners",
     "td_error",
