@@ -14,6 +14,7 @@ import typer
 from obliquetd.cli.terminal import err, escape
 from obliquetd.display import MADE_BY
 from obliquetd.errors import InputError, KindError
+from obliquetd.formats.files import endings
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
@@ -66,7 +67,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print strict JSON, for o
 ModelFile = Annotated[
     str,
     typer.Argument(
-        help="The model: a file (.json, .npz, .graphml, .tra, .drn, .csv), or a Gymnasium environment as gym:NAME."
+        help=f"The model: a file ({endings()}), or a Gymnasium environment as gym:NAME."
     ),
 ]
 Discount = Annotated[

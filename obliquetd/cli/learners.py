@@ -18,6 +18,7 @@ import typer
 from obliquetd.cli.common import choices
 from obliquetd.errors import InputError, LearnerError
 from obliquetd.learners import LEARNERS, Learner, Parameter, learner_class, parameters
+from obliquetd.learners.check import require_averageable, require_runnable
 
 __all__ = [
     "DECLARED",
@@ -134,15 +135,29 @@ def paths(names: Iterable[str]) -> list[Path]:
 
 
 def made(
-    names: Sequence[str], numbers: Mapping[str, str], alphas: Sequence[Any] | None = None
+    names: Sequence[str],
+    numbers: Mapping[str, str],
+    alphas: Sequence[Any] | None = None,
+    *,
+    averaged: bool = True,
 ) -> list[Learner]:
     """The learners, each with those of the numbers that it has.
+
+    Parameters
+    ----------
+    averaged : bool
+        Whether their mean dynamics are wanted; a rule from a file is then checked for those,
+        and otherwise for a simulation alone.
 
     Raises
     ------
     InputError
         For a number that none of them has.
+    LearnerError
+        For a rule from a file that is not what the package takes it for.
     """
+    if numbers and not names:
+        raise InputError(f"--{next(iter(numbers))} is a learner's; name one with --learner")
     kinds = [kind_of(name) for name in names]
     known = declared(kinds)
     for number in numbers:
@@ -150,10 +165,16 @@ def made(
             raise InputError(
                 f"--{number} is given, and none of {', '.join(names)} has it; leave it out"
             )
-    return [
+    learners = [
         _made(kind, alpha, {k: v for k, v in numbers.items() if k in declared([kind])})
         for kind, alpha in zip(kinds, alphas or [None] * len(kinds), strict=True)
     ]
+    for name, learner in zip(names, learners, strict=True):
+        if is_file(name):
+            require_runnable(learner)
+            if averaged:
+                require_averageable(learner)
+    return learners
 
 
 def _made(kind: type[Learner], alpha: Any, numbers: Mapping[str, str]) -> Learner:

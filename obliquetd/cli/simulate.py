@@ -144,7 +144,8 @@ def simulate(
             f"a simulation needs numbers for {symbols}; give them with --set NAME=VALUE"
         )
     chosen = labelled(
-        [kind.name for kind in kinds], made(names, numbers, _step_sizes(problem, names, alpha))
+        [kind.name for kind in kinds],
+        made(names, numbers, _step_sizes(problem, names, alpha), averaged=False),
     )
     found = run_learners(
         problem, chosen, steps, runs, seed, stream=stream, every=max(1, steps // 500) if every is None else every,

@@ -240,7 +240,10 @@ class Learner(ABC):
         """Whether anything that matters is carried from one transition to the next."""
         from obliquetd.learners.check import carries  # the guard runs the rule, and knows Learner
 
-        return carries(self)
+        try:
+            return carries(self)
+        except LearnerError as error:
+            raise LearnerError(f"{self.name} cannot be run: {error}") from None
 
     @property
     def label(self) -> str:
