@@ -1,4 +1,26 @@
-"""The stochastic update rules, one family a file."""
+"""The stochastic update rules, one family a file, and what a rule of your own is made of.
+
+==============================  ==========================================================
+a rule's words                  :func:`phi`, :func:`phi_next`, :func:`difference`,
+                                :func:`td_error`, :func:`omega`, :func:`emphatic`
+what it keeps                   :class:`Vector`, :class:`Number`, :class:`Square`,
+                                :class:`Slots`; ready-made :class:`Theta`,
+                                :class:`ThetaW`, :class:`Trace`, :class:`Nothing`
+its numbers                     :func:`positive`, :func:`nonnegative`, :func:`unit`,
+                                :func:`number`, :func:`choice`, and :func:`ratio` for a
+                                second step size
+whether it is what it should    :func:`check`
+from a file                     :func:`learner_class`
+==============================  ==========================================================
+
+:data:`LEARNERS` is the one list of the package's own; all else is read from the classes.
+
+Examples
+--------
+>>> import obliquetd as otd
+>>> otd.learners.check(otd.WeightedTD(emphasis="1/2")).ok
+True
+"""
 
 from obliquetd.learners.base import (
     Learner,
