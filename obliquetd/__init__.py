@@ -7,7 +7,7 @@ symbols, or floats. ``verify()`` checks the claims of Lyu et al. (2018).
 
 from typing import Any
 
-from obliquetd import domains, features
+from obliquetd import domains, features, learners
 from obliquetd.chain import MarkovChain
 from obliquetd.compare import compare
 from obliquetd.dynamics import (
@@ -32,6 +32,7 @@ from obliquetd.learners import (
     DoubleSampledResidualGradient,
     ResidualGradient,
     RobbinsMonro,
+    WeightedTD,
 )
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
@@ -53,6 +54,7 @@ __all__ = [
     "PolicyEvaluation",
     "ResidualGradient",
     "RobbinsMonro",
+    "WeightedTD",
     "check_certificate",
     "compare",
     "domains",
@@ -60,6 +62,7 @@ __all__ = [
     "features",
     "find_unstable",
     "follow_on_second_moment",
+    "learners",
     "load_model",
     "mean_dynamics",
     "oblique_projection",

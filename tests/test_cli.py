@@ -129,7 +129,7 @@ def test_analyze_as_a_table_and_as_json(model):
 
 def test_learners_come_from_their_rules(model):
     out = run("analyze", model).stdout
-    for text in ("from their rules", "0 1/5; -1/5 5/2", "195/34", "rg-double"):
+    for text in ("from their rules", "0 1/5; -1/5 5/2", "195/34", "double-sampled"):
         assert text in out
     data = strict(
         run(

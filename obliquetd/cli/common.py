@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ import typer
 from obliquetd.cli.terminal import err, escape
 from obliquetd.display import MADE_BY
 from obliquetd.errors import InputError, KindError
-from obliquetd.learners import LEARNERS, Learner
+from obliquetd.formats.files import endings
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
@@ -30,11 +30,9 @@ __all__ = [
     "Settings",
     "Tolerance",
     "app",
-    "check_names",
     "check_outputs",
     "choices",
     "load",
-    "mean_learner",
     "print_json",
     "say_error",
 ]
@@ -69,7 +67,7 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print strict JSON, for o
 ModelFile = Annotated[
     str,
     typer.Argument(
-        help="The model: a file (.json, .npz, .graphml, .tra, .drn, .csv), or a Gymnasium environment as gym:NAME."
+        help=f"The model: a file ({endings()}), or a Gymnasium environment as gym:NAME."
     ),
 ]
 Discount = Annotated[
@@ -100,19 +98,6 @@ def say_error(text: str) -> None:
     """One readable line on standard error."""
     with contextlib.suppress(OSError):  # nobody hears; the exit status still tells
         err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
-
-
-def check_names(names: Iterable[str], known: Collection[str]) -> None:
-    """InputError for a learner that does not exist."""
-    for name in names:
-        if name not in known:
-            raise InputError(f"no learner is called {name!r}; expected one of {', '.join(known)}")
-
-
-def mean_learner(name: str, lam: str) -> Learner:
-    """A learner for its mean dynamics: no step size, beta = alpha."""
-    traced = {} if name.startswith("rg") else {"lam": lam}
-    return LEARNERS[name](**traced)
 
 
 def load(

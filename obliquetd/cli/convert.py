@@ -24,6 +24,7 @@ from obliquetd.cli.common import (
 )
 from obliquetd.cli.terminal import escape, out
 from obliquetd.errors import FormatWarning, InputError
+from obliquetd.formats.files import FORMATS, endings
 
 __all__ = ["convert", "schema"]
 
@@ -31,7 +32,7 @@ __all__ = ["convert", "schema"]
 @app.command(rich_help_panel=MODEL)
 def convert(
     model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
-    target: Annotated[Path, typer.Argument(help=".json, .npz, .graphml, .tra or .drn.")],
+    target: Annotated[Path, typer.Argument(help=f"The file to write: {endings(written=True)}.")],
     chain: Annotated[
         str | None, typer.Option(help="target or behavior: write the Markov chain of that policy.")
     ] = None,
@@ -54,7 +55,6 @@ def convert(
     from obliquetd.formats import save_model
     from obliquetd.formats.drn import write_drn
     from obliquetd.formats.explicit import policy_chain
-    from obliquetd.formats.files import FORMATS
     from obliquetd.mdp import Policy
     from obliquetd.problem import PolicyEvaluation
 

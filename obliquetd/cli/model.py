@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,23 +21,32 @@ from obliquetd.cli.common import (
     Settings,
     Tolerance,
     app,
-    check_names,
     check_outputs,
     choices,
     load,
-    mean_learner,
     print_json,
     say_error,
 )
+from obliquetd.cli.learners import (
+    KEYS,
+    OR_A_FILE,
+    complete,
+    kind_of,
+    labelled,
+    made,
+    paths,
+    with_numbers,
+)
 from obliquetd.cli.terminal import MOST_STATES, err, escape, out, show_analysis
 from obliquetd.errors import InputError
-from obliquetd.learners import LEARNERS
+from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import METHODS
 
 __all__ = ["analyze", "check", "search"]
 
 
 @app.command(rich_help_panel=MODEL)
+@with_numbers
 def analyze(
     model: ModelFile,
     discount: Discount = None,
@@ -45,11 +55,10 @@ def analyze(
         list[str] | None,
         typer.Option(
             help=f"Show this fixed point by its formula ({', '.join(METHODS)}) or this learner by its "
-            f"rule ({', '.join(LEARNERS)}). May be repeated; all are shown by default.",
+            f"rule ({KEYS}, {OR_A_FILE}). May be repeated; all are shown by default.",
             autocompletion=choices(*dict.fromkeys((*METHODS, *LEARNERS))),
         ),
     ] = None,
-    lam: Annotated[str, typer.Option(help="Give the learners this trace parameter.")] = "0",
     set_: Settings = None,
     normalize: Normalize = False,
     tolerance: Tolerance = None,
@@ -58,6 +67,8 @@ def analyze(
     all_states: Annotated[
         bool, typer.Option("--all", help="Show every state in the table, however many there are.")
     ] = False,
+    *,
+    numbers: dict[str, str],
 ) -> None:
     """Analyse a model: chain, values, fixed points, and which learners are stable.
 
@@ -66,12 +77,11 @@ def analyze(
     """
     from obliquetd.analysis import analyze as analyze_problem
 
+    methods = [name for name in learner or METHODS if name in METHODS]
+    rules = _rules(learner, numbers)
     problem = load(
         model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
     )
-    check_names(learner or (), dict.fromkeys((*METHODS, *LEARNERS)))
-    methods = [name for name in learner or METHODS if name in METHODS]
-    rules = {name: mean_learner(name, lam) for name in learner or LEARNERS if name in LEARNERS}
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules)
         data = found.to_dict() if as_json else None
@@ -79,14 +89,28 @@ def analyze(
         print_json(data)
     else:
         show_analysis(found, len(problem.states) if all_states else MOST_STATES)
-    failures = found.failures(learner or ())
+    failures = found.failures((*methods, *rules) if learner else ())
     for failure in failures:
         say_error(failure)
     if failures:
         raise typer.Exit(2)
 
 
+def _rules(names: Sequence[str] | None, numbers: Mapping[str, str]) -> dict[str, Learner]:
+    """The learners among the names, by key; one from a file by the name of its class."""
+    if names is None:
+        chosen = [key for key, kind in LEARNERS.items() if kind.listed]
+    else:
+        chosen = [name for name in names if name in LEARNERS or name not in METHODS]
+    kinds = [kind_of(name, METHODS) for name in chosen]
+    shown = [
+        name if name in LEARNERS else kind.name for name, kind in zip(chosen, kinds, strict=True)
+    ]
+    return labelled(shown, made(chosen, numbers))
+
+
 @app.command(rich_help_panel=MODEL)
+@with_numbers
 def check(
     certificate: Annotated[Path, typer.Argument(help="The certificate, a JSON file.")],
     model: Annotated[
@@ -95,12 +119,13 @@ def check(
     learner: Annotated[
         str | None,
         typer.Option(
-            help=f"The learner that it has to speak of: {', '.join(LEARNERS)}.",
-            autocompletion=choices(*LEARNERS),
+            help=f"The learner that it has to speak of: {KEYS}, {OR_A_FILE}.",
+            autocompletion=complete,
         ),
     ] = None,
-    lam: Annotated[str, typer.Option(help="The trace parameter of the learner.")] = "0",
     as_json: JsonFlag = False,
+    *,
+    numbers: dict[str, str],
 ) -> None:
     """Check a stability certificate again, with exact fractions and nothing else.
 
@@ -121,10 +146,14 @@ def check(
         )
     if (model is None) != (learner is None):
         raise InputError("--model and --learner go together; give both, or neither")
+    if numbers and learner is None:
+        raise InputError(
+            f"--{next(iter(numbers))} is a learner's; give --learner and --model as well"
+        )
     problem = rule = None
     if model is not None and learner is not None:
-        check_names([learner], LEARNERS)
-        problem, rule = load(model, None, None), mean_learner(learner, lam)
+        (rule,) = made([learner], numbers)
+        problem = load(model, None, None)
     proved = check_certificate(data)
     valid = proved and check_certificate(data, problem, rule)
     claim = str(data["claim"])
@@ -151,12 +180,13 @@ def check(
 
 
 @app.command(rich_help_panel=MODEL)
+@with_numbers
 def search(
     learner: Annotated[
         str,
         typer.Argument(
-            help=f"The learner that has to be unstable: one of {', '.join(LEARNERS)}.",
-            autocompletion=choices(*LEARNERS),
+            help=f"The learner that has to be unstable: one of {KEYS}, {OR_A_FILE}.",
+            autocompletion=complete,
         ),
     ],
     states: Annotated[int, typer.Option(help="Give the problem this many states.")] = 3,
@@ -170,7 +200,7 @@ def search(
         list[str] | None,
         typer.Option(
             help="Ask that this learner is stable on the problem. May be repeated.",
-            autocompletion=choices(*LEARNERS),
+            autocompletion=complete,
         ),
     ] = None,
     walks: Annotated[int, typer.Option(help="Stop after this many walks.")] = 400,
@@ -189,6 +219,8 @@ def search(
     ] = None,
     force: Force = False,
     as_json: JsonFlag = False,
+    *,
+    numbers: dict[str, str],
 ) -> None:
     """Hunt for a small problem on which a learner's expected update is unstable.
 
@@ -199,12 +231,13 @@ def search(
     from obliquetd.formats.model import model_to_dict, save_model, write_json
     from obliquetd.search import find_unstable
 
-    check_names((learner, *(stable or ())), LEARNERS)
+    names = (learner, *(stable or ()))
+    wanted, *held = made(names, numbers)
     outputs = {"--save": save, "--certificate": certificate}
-    check_outputs(outputs, [checkpoint], force=force)
+    check_outputs(outputs, [checkpoint, *paths(names)], force=force)
     found = find_unstable(
-        LEARNERS[learner](), states, features, on_policy=on_policy, discount=discount, walks=walks,
-        stable=[LEARNERS[name]() for name in stable or ()], seed=seed, checkpoint=checkpoint,
+        wanted, states, features, on_policy=on_policy, discount=discount, walks=walks,
+        stable=held, seed=seed, checkpoint=checkpoint,
     )  # fmt: skip
     if found.problem is not None and save is not None:
         save_model(found.problem, save)

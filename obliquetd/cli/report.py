@@ -23,12 +23,14 @@ from obliquetd.cli.common import (
     load,
     print_json,
 )
+from obliquetd.cli.learners import KEYS, OR_A_FILE, complete, made, paths, with_numbers
 from obliquetd.cli.terminal import err, escape, out
 
 __all__ = ["report"]
 
 
 @app.command(rich_help_panel=MODEL)
+@with_numbers
 def report(
     model: ModelFile,
     output: Annotated[
@@ -38,6 +40,14 @@ def report(
         str | None,
         typer.Option(help="Put this title on the page. It is the model's file name by default."),
     ] = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Show this learner as well, beside the package's: {OR_A_FILE[3:]}, or one of {KEYS}. "
+            "May be repeated.",
+            autocompletion=complete,
+        ),
+    ] = None,
     discount: Discount = None,
     arithmetic: Arithmetic = None,
     set_: Settings = None,
@@ -46,6 +56,8 @@ def report(
     reward: Reward = None,
     force: Force = False,
     as_json: JsonFlag = False,
+    *,
+    numbers: dict[str, str],
 ) -> None:
     """Write everything about a model on one HTML page: formulas, pictures, certificates.
 
@@ -57,12 +69,14 @@ def report(
     """
     from obliquetd.report import model_page, write_page
 
-    check_outputs({"--output": output}, [model], force=force, makes_folders=True)
+    names = learner or []
+    check_outputs({"--output": output}, [model, *paths(names)], force=force, makes_folders=True)
+    own = made(names, numbers)
     problem = load(
         model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
     )
     with err.status("solving and drawing ..."):
-        page = model_page(problem, title or Path(model).name)
+        page = model_page(problem, title or Path(model).name, own)
         write_page(page, output)
     size = len(page.encode())
     if as_json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import json
 from collections.abc import Sequence
@@ -25,16 +24,25 @@ from obliquetd.cli.common import (
     Settings,
     Tolerance,
     app,
-    check_names,
     check_outputs,
     choices,
     load,
     print_json,
     say_error,
 )
+from obliquetd.cli.learners import (
+    KEYS,
+    OR_A_FILE,
+    complete,
+    kind_of,
+    labelled,
+    made,
+    paths,
+    with_numbers,
+)
 from obliquetd.cli.terminal import escape, out, print_cells
 from obliquetd.errors import InputError
-from obliquetd.learners import LEARNERS, Learner
+from obliquetd.learners import ETD, SETD, TD
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["simulate"]
@@ -42,19 +50,22 @@ __all__ = ["simulate"]
 ENDINGS = (".png", ".svg", ".csv", ".json")
 LINES = 10
 """Steps of a learning curve that are printed, about."""
+BY_DEFAULT = (TD.key, SETD.key, ETD.key)
+"""What runs unless something is named: the three that differ in the emphasis alone."""
 CAREFUL = 0.05
 """The default step size, in units of 1 / max ||phi(s)||^2."""
 
 
 @app.command(rich_help_panel=MODEL)
+@with_numbers
 def simulate(
     model: ModelFile,
     learner: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Run this learner: one of {', '.join(LEARNERS)}. May be repeated; td, setd and etd run "
-            "by default, all on the same transitions.",
-            autocompletion=choices(*LEARNERS),
+            help=f"Run this learner: one of {KEYS}, {OR_A_FILE}. May be repeated; "
+            f"{', '.join(BY_DEFAULT)} run by default, all on the same transitions.",
+            autocompletion=complete,
         ),
     ] = None,
     alpha: Annotated[
@@ -72,13 +83,6 @@ def simulate(
     every: Annotated[
         int | None,
         typer.Option(help="Record the errors each time this many steps are done."),
-    ] = None,
-    lam: Annotated[
-        str | None, typer.Option(help="Give the learners this trace parameter. It is 0 by default.")
-    ] = None,
-    mu: Annotated[
-        str | None,
-        typer.Option(help="Let gradient learners' second step size be this times the first one."),
     ] = None,
     theta0: Annotated[
         str | None,
@@ -113,6 +117,8 @@ def simulate(
     reward: Reward = None,
     force: Force = False,
     as_json: JsonFlag = False,
+    *,
+    numbers: dict[str, str],
 ) -> None:
     """Run learners on a model and show their learning curves.
 
@@ -125,10 +131,10 @@ def simulate(
     """  # fmt: skip
     from obliquetd.experiments import simulate as run_learners
 
-    names = list(learner or ("td", "setd", "etd"))
-    check_names(names, LEARNERS)
+    names = list(learner or BY_DEFAULT)
+    kinds = [kind_of(name) for name in names]
     _check_ending(output)
-    check_outputs({"--output": output}, [model], force=force)
+    check_outputs({"--output": output}, [model, *paths(names)], force=force)
     problem = load(
         model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
     )
@@ -137,7 +143,10 @@ def simulate(
         raise InputError(
             f"a simulation needs numbers for {symbols}; give them with --set NAME=VALUE"
         )
-    chosen = _learners(names, _step_sizes(problem, names, alpha), {"lam": lam, "mu": mu})
+    chosen = labelled(
+        [kind.name for kind in kinds],
+        made(names, numbers, _step_sizes(problem, names, alpha), averaged=False),
+    )
     found = run_learners(
         problem, chosen, steps, runs, seed, stream=stream, every=max(1, steps // 500) if every is None else every,
         theta0=None if theta0 is None else theta0.split(","), start=_starts(problem, start),
@@ -203,28 +212,6 @@ def _step_sizes(
             "--learner in the same order"
         )
     return list(given) * (len(names) if len(given) == 1 else 1)
-
-
-def _learners(
-    names: Sequence[str], alphas: Sequence[Any], options: dict[str, str | None]
-) -> dict[str, Learner]:
-    """The learners with the options that each of them has; an option that none has is an error."""
-    wanted = {key: value for key, value in options.items() if value is not None}
-    made: dict[str, Learner] = {}
-    used: set[str] = set()
-    for name, alpha in zip(names, alphas, strict=True):
-        kind: Any = LEARNERS[name]
-        fields = {f.name for f in dataclasses.fields(kind)}
-        own = {key: value for key, value in wanted.items() if key in fields}
-        used |= set(own)
-        known = sum(label.split(" ")[0] == kind.name for label in made)
-        made[f"{kind.name} {known + 1}" if known else kind.name] = kind(alpha, **own)
-    for key in wanted:
-        if key not in used:
-            raise InputError(
-                f"--{key} is given, and none of {', '.join(names)} has it; leave it out"
-            )
-    return made
 
 
 def _write(found: Any, data: dict[str, Any], output: Path) -> None:

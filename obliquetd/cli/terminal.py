@@ -13,6 +13,7 @@ from rich.table import Table
 
 from obliquetd.algebra import number_text
 from obliquetd.display import visible
+from obliquetd.learners import parameters
 
 if TYPE_CHECKING:
     from obliquetd.claims import ClaimResult
@@ -147,9 +148,8 @@ def _show_tables(found: Any, most: int) -> None:
         out.print(f"[dim]{LEGEND}[/]")
     cells = learner_cells(found)
     if len(cells) > 1:
-        lam = number_text(found.learners[0].dynamics.numbers.get("lam", 0))
         out.print(
-            f"learners, from their rules (lambda = {lam}, mu = 1); |v - Pi v| in the Xi-norm; "
+            f"learners, from their rules ({_numbers(found.learners)}); |v - Pi v| in the Xi-norm; "
             "--json has A and b"
         )
         print_cells(cells)
@@ -159,6 +159,18 @@ def _show_tables(found: Any, most: int) -> None:
             "whether they come to it: the expected update, and constant step sizes (mean square)"
         )
         print_cells(verdicts)
+
+
+def _numbers(rows: Any) -> str:
+    """The numbers that the rules read, each with its values."""
+    values: dict[str, dict[str, None]] = {}
+    for row in rows:
+        chosen = {p.name for p in parameters(type(row.dynamics.learner)) if p.choices}
+        for name, value in row.dynamics.numbers.items():
+            if name not in chosen:
+                values.setdefault(name, {})[number_text(value)] = None
+    told = (f"{name} = {' or '.join(texts)}" for name, texts in values.items())
+    return ", ".join(told).replace("lam =", "lambda =") or "no numbers"
 
 
 def _notes(found: Any) -> list[str]:
@@ -186,7 +198,9 @@ def print_cells(cells: list[list[str]], title: str | None = None) -> None:
     """A table of text, its first row the heading."""
     table = Table(title=title and escape(title))
     for j, heading in enumerate(cells[0]):
-        table.add_column(escape(heading), justify="right" if j else "left")
+        table.add_column(
+            escape(heading), justify="right" if j else "left", overflow="ellipsis" if j else "fold"
+        )
     for row in cells[1:]:
         table.add_row(*map(escape, row))
     out.print(table)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any
 
 from obliquetd.algebra import number_text, parse_number, quoted
 from obliquetd.errors import InputError, NumberError
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, parameters
 
 __all__ = ["TABLE_2", "grid", "label"]
 
@@ -33,16 +32,18 @@ TABLE_2 = {
 def grid(
     kinds: type[Learner] | Iterable[type[Learner]],
     alpha: Sequence[Any],
-    mu: Sequence[Any] = (1,),
-    lam: Sequence[Any] = (0,),
+    mu: Sequence[Any] | None = None,
+    lam: Sequence[Any] | None = None,
+    **settings: Sequence[Any],
 ) -> list[Learner]:
     """Every combination of the given values.
 
     Parameters
     ----------
     kinds : learner class or several
-    alpha, mu, lam : sequence of number
-        ``mu`` is used by the learners with two step sizes, ``lam`` by those with a trace.
+    alpha, mu, lam, **settings : sequence of number
+        Of any setting that a learner declares, such as ``secondary=["plain", "weighted"]``. Each
+        is used by the learners that have it, and by default they keep their own.
 
     Returns
     -------
@@ -54,7 +55,8 @@ def grid(
     NumberError
         A step size that is not positive.
     InputError
-        An empty sequence, a class that is no learner, or a lam outside [0, 1].
+        An empty sequence, a class that is no learner, a number outside its domain, or a setting
+        that none of several learners has, or that one alone does not have.
 
     Examples
     --------
@@ -62,16 +64,25 @@ def grid(
     >>> [label(x) for x in grid([TD, GTD2], alpha=[0.1, 0.2], mu=[1, 4])]
     ['TD alpha=0.1', 'TD alpha=0.2', 'GTD2 alpha=0.1 mu=1', 'GTD2 alpha=0.1 mu=4', 'GTD2 alpha=0.2 mu=1', 'GTD2 alpha=0.2 mu=4']
     """
-    values = {"alpha": alpha, "mu": mu, "lam": lam}
-    for name, given in values.items():
-        if isinstance(given, str) or not isinstance(given, Sequence) or not len(given):
-            raise InputError(f"{name} is {given!r}; expected a sequence of numbers, not empty")
+    given = {"mu": mu, "lam": lam}
+    values = {"alpha": alpha, **{k: v for k, v in given.items() if v is not None}, **settings}
+    for name, chosen in values.items():
+        if isinstance(chosen, str) or not isinstance(chosen, Sequence) or not len(chosen):
+            raise InputError(f"{name} is {chosen!r}; expected a sequence of numbers, not empty")
     out: dict[Learner, None] = {}
-    for kind in [kinds] if isinstance(kinds, type) else kinds:
+    classes: list[type[Learner]] = [kinds] if isinstance(kinds, type) else list(kinds)
+    known: dict[type[Learner], list[str]] = {}
+    for kind in classes:
         if not (isinstance(kind, type) and issubclass(kind, Learner)):
             raise InputError(f"{kind!r} is no learner class; expected one such as TD")
-        known = {field.name for field in fields(kind) if field.init}  # type: ignore[arg-type]
-        taken = [name for name in values if name in known]
+        known[kind] = ["alpha", *(p.name for p in parameters(kind))]
+    for name in values:
+        if classes and not any(name in names for names in known.values()):
+            raise InputError(
+                f"{name} is given, and none of {', '.join(k.name for k in classes)} has it; leave it out"
+            )
+    for kind in classes:
+        taken = [name for name in values if name in known[kind]]
         for combination in itertools.product(*(values[name] for name in taken)):
             out[kind(**dict(zip(taken, combination, strict=True)))] = None
     return list(out)
@@ -91,13 +102,21 @@ def label(learner: Learner) -> str:
 
 
 def settings_of(learner: Learner) -> dict[str, Any]:
-    """alpha and mu, and every other field that is not at its default."""
-    known = [field for field in fields(learner) if field.init]  # type: ignore[arg-type]
-    found = {field.name: getattr(learner, field.name) for field in known}
-    for field in known:
-        if field.name not in ("alpha", "mu") and _is_default(found[field.name], field.default):
-            del found[field.name]
+    """alpha, second step sizes, and every other setting that is not at its default."""
+    found = {"alpha": learner.alpha}
+    for p in parameters(type(learner)):
+        value = getattr(learner, p.name)
+        if p.shown or not _is_default(value, p.default):
+            found[p.name] = value
     return found
+
+
+def columns_of(kinds: Iterable[type[Learner]]) -> list[str]:
+    """alpha, and each declared number; the longest declaration gives the order."""
+    declared = sorted((parameters(kind) for kind in dict.fromkeys(kinds)), key=len, reverse=True)
+    return list(
+        dict.fromkeys(["alpha", *(p.name for row in declared for p in row if not p.choices)])
+    )
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from obliquetd.algebra import FLOAT, parse_number
 from obliquetd.errors import InputError
 from obliquetd.experiments.experiment import Experiment, positive
-from obliquetd.experiments.grid import label, setting_text, settings_of
+from obliquetd.experiments.grid import columns_of, label, setting_text, settings_of
 from obliquetd.experiments.identity import (
     learner_identity,
     named_learners,
@@ -24,7 +24,7 @@ from obliquetd.experiments.parallel import check_workers, run_tasks
 from obliquetd.experiments.simulate import Simulation, standard_error
 from obliquetd.experiments.store import Store
 from obliquetd.experiments.tasks import Task, Work, check_shape, curves_of
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, parameters
 from obliquetd.learners.compiled import driver_digest
 from obliquetd.problem import PolicyEvaluation
 
@@ -133,10 +133,10 @@ class Sweep(Simulation):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Tidy rows: learner, its settings, run, step, rmse, rmspbe; infinite once diverged.
 
-        The settings are alpha, mu and lam, and every other one in which learners of the sweep
-        differ from the default.
+        The settings are alpha, every number that a learner of the sweep declares, and those
+        words in which one differs from the default.
         """
-        columns = dict.fromkeys(["alpha", "mu", "lam"])
+        columns = dict.fromkeys(columns_of(type(c.learner) for c in self.curves.values()))
         for curve in self.curves.values():
             columns |= dict.fromkeys(settings_of(curve.learner))
         for curve in self.curves.values():
@@ -293,6 +293,7 @@ def _setting(learner: Learner, name: str) -> Any:
     value = getattr(learner, name, None)
     if value is None:
         return None
-    if callable(value) or name not in ("alpha", "mu", "lam"):
+    words = [p.name for p in parameters(type(learner)) if p.choices]
+    if callable(value) or name in words:
         return setting_text(value)
     return FLOAT.scalar(parse_number(value))

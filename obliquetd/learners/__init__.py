@@ -1,4 +1,26 @@
-"""The stochastic update rules, one family a file."""
+"""The stochastic update rules, one family a file, and what a rule of your own is made of.
+
+==============================  ==========================================================
+a rule's words                  :func:`phi`, :func:`phi_next`, :func:`difference`,
+                                :func:`td_error`, :func:`omega`, :func:`emphatic`
+what it keeps                   :class:`Vector`, :class:`Number`, :class:`Square`,
+                                :class:`Slots`; ready-made :class:`Theta`,
+                                :class:`ThetaW`, :class:`Trace`, :class:`Nothing`
+its numbers                     :func:`positive`, :func:`nonnegative`, :func:`unit`,
+                                :func:`number`, :func:`choice`, and :func:`ratio` for a
+                                second step size
+whether it is what it should    :func:`check`
+from a file                     :func:`learner_class`
+==============================  ==========================================================
+
+:data:`LEARNERS` is the one list of the package's own; all else is read from the classes.
+
+Examples
+--------
+>>> import obliquetd as otd
+>>> otd.learners.check(otd.WeightedTD(emphasis="1/2")).ok
+True
+"""
 
 from obliquetd.learners.base import (
     Learner,
@@ -9,12 +31,14 @@ from obliquetd.learners.base import (
     number,
     parameters,
     positive,
+    ratio,
     require_learner,
     require_learners,
     unit,
 )
 from obliquetd.learners.check import Checked, check
 from obliquetd.learners.emphatic import ETD, SETD, TD, WeightedTD
+from obliquetd.learners.files import learner_class
 from obliquetd.learners.gradient import GTD2, TDC
 from obliquetd.learners.residual import DoubleSampledResidualGradient, ResidualGradient
 from obliquetd.learners.state import (
@@ -74,6 +98,7 @@ __all__ = [
     "choice",
     "difference",
     "emphatic",
+    "learner_class",
     "nonnegative",
     "number",
     "omega",
@@ -81,6 +106,7 @@ __all__ = [
     "phi",
     "phi_next",
     "positive",
+    "ratio",
     "require_learner",
     "require_learners",
     "td_error",

@@ -32,6 +32,7 @@ __all__ = [
     "number",
     "parameters",
     "positive",
+    "ratio",
     "require_learner",
     "require_learners",
     "unit",
@@ -79,6 +80,10 @@ class Parameter:
         The domain in words.
     choices : tuple of str
         The words to choose from.
+    meaning : str
+        What it is, in a few words, for help and tables; may be empty.
+    shown : bool
+        Whether a label in a sweep shows it at its default, too, as it does the step size.
     """
 
     name: str
@@ -86,6 +91,13 @@ class Parameter:
     domain: sp.Set | None
     expected: str
     choices: tuple[str, ...] = ()
+    meaning: str = ""
+    shown: bool = False
+
+    @property
+    def told(self) -> str:
+        """What it is and what is expected, for people."""
+        return f"{self.meaning}, {self.expected}" if self.meaning else self.expected
 
     def read(self, value: Any) -> Any:
         """The value as a parsed number (of a choice: its index).
@@ -110,34 +122,42 @@ class Parameter:
         return found
 
 
-def _declared(default: Any, domain: sp.Set, expected: str) -> Any:
-    return dataclasses.field(default=default, metadata={"domain": domain, "expected": expected})
+def _declared(default: Any, domain: sp.Set, expected: str, meaning: str, **more: Any) -> Any:
+    about = {"domain": domain, "expected": expected, "meaning": meaning, **more}
+    return dataclasses.field(default=default, metadata=about)
 
 
-def positive(default: Any) -> Any:
-    """A setting that is a positive number, such as mu = beta / alpha."""
-    return _declared(default, sp.Interval.open(0, sp.oo), "a positive number")
+def ratio(default: Any, meaning: str = "") -> Any:
+    """A positive setting that makes a second step size of the first; labels always show it."""
+    domain = sp.Interval.open(0, sp.oo)
+    return _declared(default, domain, "a positive number", meaning, shown=True)
 
 
-def nonnegative(default: Any) -> Any:
+def positive(default: Any, meaning: str = "") -> Any:
+    """A setting that is a positive number."""
+    return _declared(default, sp.Interval.open(0, sp.oo), "a positive number", meaning)
+
+
+def nonnegative(default: Any, meaning: str = "") -> Any:
     """A setting that is 0 or more, such as a regulariser."""
-    return _declared(default, sp.Interval(0, sp.oo), "a number that is 0 or more")
+    return _declared(default, sp.Interval(0, sp.oo), "a number that is 0 or more", meaning)
 
 
-def unit(default: Any) -> Any:
+def unit(default: Any, meaning: str = "") -> Any:
     """A setting in [0, 1], such as a trace parameter."""
-    return _declared(default, sp.Interval(0, 1), "a number in [0, 1]")
+    return _declared(default, sp.Interval(0, 1), "a number in [0, 1]", meaning)
 
 
-def number(default: Any) -> Any:
+def number(default: Any, meaning: str = "") -> Any:
     """A setting that is any number."""
-    return _declared(default, sp.S.Reals, "a number")
+    return _declared(default, sp.S.Reals, "a number", meaning)
 
 
-def choice(*words: str) -> Any:
+def choice(*words: str, meaning: str = "") -> Any:
     """A setting that is one of some words, the first unless given; a rule reads its index."""
     expected = " or ".join(map(repr, words))
-    return dataclasses.field(default=words[0], metadata={"choices": words, "expected": expected})
+    about = {"choices": words, "expected": expected, "meaning": meaning}
+    return dataclasses.field(default=words[0], metadata=about)
 
 
 class Learner(ABC):
@@ -149,7 +169,8 @@ class Learner(ABC):
       no memory, no numbers. The numbers are the settings that the rule reads;
     * ``rule``: a ``staticmethod`` of a plain function ``rule(x, m, t, alpha, p)``;
     * ``name`` for people and ``key`` for the command line, by default the class's name, and
-      ``source``, ``color`` and ``mark``.
+      ``source``, ``color`` and ``mark``. ``listed = False`` leaves it out where every learner
+      is shown, since with its defaults it is another one.
 
     Attributes
     ----------
@@ -164,6 +185,7 @@ class Learner(ABC):
     source: ClassVar[str] = "a rule of your own"
     color: ClassVar[str] = "#444444"
     mark: ClassVar[str] = "P"
+    listed: ClassVar[bool] = True
     weights: ClassVar[type] = Theta
     memory: ClassVar[type] = Nothing
     numbers: ClassVar[type] = Nothing
@@ -218,7 +240,10 @@ class Learner(ABC):
         """Whether anything that matters is carried from one transition to the next."""
         from obliquetd.learners.check import carries  # the guard runs the rule, and knows Learner
 
-        return carries(self)
+        try:
+            return carries(self)
+        except LearnerError as error:
+            raise LearnerError(f"{self.name} cannot be run: {error}") from None
 
     @property
     def label(self) -> str:
@@ -295,6 +320,8 @@ def parameters(kind: type[Learner]) -> list[Parameter]:
             field.metadata.get("domain"),
             field.metadata.get("expected", "a number"),
             field.metadata.get("choices", ()),
+            field.metadata.get("meaning", ""),
+            field.metadata.get("shown", False),
         )
         for field in dataclasses.fields(kind)
         if field.name != "alpha" and field.init

@@ -185,7 +185,7 @@ def degree(learner: Learner) -> int | None:
     return most
 
 
-class RefusalError(Exception):
+class RefusalError(LearnerError):
     """The reason why a rule is refused."""
 
 

@@ -76,7 +76,7 @@ class TD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0)
+    lam: Any = unit(0, "the trace parameter")
 
     key, name, color, mark = "td", "TD", "#0072B2", "o"
     source = "Sutton 1988; with importance ratios, Sutton, Mahmood and White 2016"
@@ -95,7 +95,7 @@ class SETD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0)
+    lam: Any = unit(0, "the trace parameter")
 
     key, name, color, mark = "setd", "SETD", "#D55E00", "s"
     source = "Lyu et al. 2018, Algorithms 1 and 2"
@@ -114,7 +114,7 @@ class ETD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0)
+    lam: Any = unit(0, "the trace parameter")
 
     key, name, color, mark = "etd", "ETD", "#009E73", "^"
     source = "Sutton, Mahmood and White 2016"
@@ -171,11 +171,11 @@ class WeightedTD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0)
-    emphasis: Any = number(1)
+    lam: Any = unit(0, "the trace parameter")
+    emphasis: Any = number(1, "the emphasis")
 
     key, name, color, mark = "weighted-td", "WeightedTD", "#999999", "X"
-    source = "this toolkit"
+    source, listed = "this toolkit", False
     weights, memory = Theta, Trace
 
     @property

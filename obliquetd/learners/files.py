@@ -56,7 +56,7 @@ def _module(file: Path, changed: int) -> dict[str, object]:
     sys.modules[name] = module  # dataclasses and annotations look their module up
     try:
         located.loader.exec_module(module)
-    except Exception as error:  # the user's own code
+    except (Exception, SystemExit) as error:  # the user's own code
         del sys.modules[name]
         frames = traceback.extract_tb(error.__traceback__)
         line = next((f.lineno for f in reversed(frames) if f.filename == str(file)), None)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
-from obliquetd.learners.base import Learner, StepSize, choice, positive, unit
+from obliquetd.learners.base import Learner, StepSize, choice, ratio, unit
 from obliquetd.learners.state import ThetaW, Trace
 from obliquetd.learners.words import difference, phi, phi_next
 
@@ -99,9 +99,9 @@ class GTD2(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = positive(1)
-    lam: Any = unit(0)
-    secondary: str = choice("plain", "weighted")
+    mu: Any = ratio(1, "the second step size over the first")
+    lam: Any = unit(0, "the trace parameter")
+    secondary: str = choice("plain", "weighted", meaning="the secondary update")
 
     key, name, color, mark = "gtd2", "GTD2", "#CC79A7", "D"
     source = "Sutton et al. 2009; Maei 2011"
@@ -124,9 +124,9 @@ class TDC(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = positive(1)
-    lam: Any = unit(0)
-    secondary: str = choice("plain", "weighted")
+    mu: Any = ratio(1, "the second step size over the first")
+    lam: Any = unit(0, "the trace parameter")
+    secondary: str = choice("plain", "weighted", meaning="the secondary update")
 
     key, name, color, mark = "tdc", "TDC", "#E69F00", "v"
     source = "Sutton et al. 2009; Maei 2011"

@@ -49,7 +49,8 @@ class ResidualGradient(Learner):
 
     alpha: StepSize = None
 
-    key, name, color, mark = "rg-naive", "RG", "#56B4E9", "P"
+    key, name = "residual-gradient", "ResidualGradient"
+    color, mark = "#56B4E9", "P"
     source = "Baird 1995"
     weights, memory, numbers, rule = Theta, Nothing, Nothing, staticmethod(naive)
 
@@ -66,6 +67,7 @@ class DoubleSampledResidualGradient(Learner):
 
     alpha: StepSize = None
 
-    key, name, color, mark = "rg-double", "RG2", "#7A5C00", "*"
+    key, name = "double-sampled-residual-gradient", "DoubleSampledResidualGradient"
+    color, mark = "#7A5C00", "*"
     source = "Baird 1995"
     weights, memory, numbers, rule = Theta, Nothing, Nothing, staticmethod(double_sampled)

@@ -10,7 +10,7 @@ import numpy as np
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.experiments import Curve, Simulation, Sweep
-from obliquetd.plotting.style import color_of, fresh_axes, mark_of
+from obliquetd.plotting.style import fresh_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,9 @@ def learning_curves(
         average = _root_mean_square if exact else _mean
         seen.append(_draw(ax, found.steps, inside, name, curve, error, runs, place, average))
         if exact and name in exact:
-            _draw_exact(ax, np.asarray(exact[name], dtype=float), first, last, name)
+            _draw_exact(
+                ax, np.asarray(exact[name], dtype=float), first, last, name, curve.learner.color
+            )
     low = min((s.min() for s in seen if s.size), default=1.0)
     high = max((s.max() for s in seen if s.size), default=1.0)
     if log if log is not None else low > 0 and high > 50 * low:
@@ -121,10 +123,10 @@ def _draw(
     good = np.isfinite(mean)
     x, y = steps[inside][good], mean[good]
     label = mathtext(name) + (f" ({lost} of {count} runs diverged)" if lost else "")
-    color = color_of(name)
+    color = curve.learner.color
     gap = max(1, len(x) // 8)
     ax.plot(
-        x, y, color=color, label=label, linewidth=1.6, marker=mark_of(name), markersize=4,
+        x, y, color=color, label=label, linewidth=1.6, marker=curve.learner.mark, markersize=4,
         markevery=(place * gap // 8 + gap // 4, gap) if len(x) > 8 else None,
     )  # fmt: skip
     if count > 1 and len(x):
@@ -135,7 +137,7 @@ def _draw(
     return np.asarray(y)
 
 
-def _draw_exact(ax: Axes, values: np.ndarray, first: int, last: int, name: str) -> None:
+def _draw_exact(ax: Axes, values: np.ndarray, first: int, last: int, name: str, color: str) -> None:
     x = np.arange(len(values))
     keep = np.flatnonzero((x >= first) & (x <= last) & np.isfinite(values))
     if not keep.size:
@@ -143,7 +145,7 @@ def _draw_exact(ax: Axes, values: np.ndarray, first: int, last: int, name: str) 
     keep = keep[np.unique(np.linspace(0, keep.size - 1, POINTS).astype(int))]
     ax.plot(x[keep], values[keep], color="white", linewidth=2.6, alpha=0.8, zorder=4)
     ax.plot(
-        x[keep], values[keep], color=color_of(name), linewidth=1.4, linestyle=(0, (4, 2)), zorder=5,
+        x[keep], values[keep], color=color, linewidth=1.4, linestyle=(0, (4, 2)), zorder=5,
         label=f"{mathtext(name)}, exact",
     )  # fmt: skip
 
@@ -182,9 +184,10 @@ def sensitivity(
         values = np.array([s.value for s in settings])
         spread = 2 * np.array([s.standard_error for s in settings])
         good = values <= cap
-        x, y, reach, color = alphas[good], values[good], spread[good], color_of(name)
+        x, y, reach = alphas[good], values[good], spread[good]
+        color = settings[0].learner.color
         ax.plot(
-            x, y, color=color, marker=mark_of(name), markersize=4, linewidth=1.4,
+            x, y, color=color, marker=settings[0].learner.mark, markersize=4, linewidth=1.4,
             label=mathtext(name),
         )  # fmt: skip
         if np.isfinite(reach).any():  # one run has no spread

@@ -16,7 +16,7 @@ from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import InputError, MathematicalError
 from obliquetd.experiments import Curve, label
 from obliquetd.learners import Learner
-from obliquetd.plotting.style import color_of, fresh_axes, mark_of
+from obliquetd.plotting.style import fresh_axes
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
@@ -64,8 +64,9 @@ def eigenvalues(
     ax.axhline(0, color="#888888", linewidth=0.8)
     ax.axvline(0, color="#888888", linewidth=0.8)
     for name, values in spectra.items():
+        kind = named[name].learner
         ax.plot(
-            values.real, values.imag, marker=mark_of(name), color=color_of(name), linestyle="none",
+            values.real, values.imag, marker=kind.mark, color=kind.color, linestyle="none",
             label=mathtext(name), markersize=7, alpha=0.9,
         )  # fmt: skip
     ax.text(
@@ -131,7 +132,7 @@ def vector_field(
     V = b[1] - A[1, 0] * X - A[1, 1] * Y
     if np.hypot(U, V).max() > 0:
         ax.streamplot(X, Y, U, V, color="#B0B0B0", linewidth=0.7, arrowsize=0.8, density=1.1)
-    color = color_of(dynamics.learner.name)
+    color = dynamics.learner.color
     if runs is not None:
         for path in runs.path:
             good = np.isfinite(path).all(axis=1)
@@ -208,7 +209,7 @@ def stability_regions(
     low, high = (float(x) for x in within or (0, 1))
     for row, learner in enumerate(learners):
         region = stability_region(problem, learner, symbol)
-        color = color_of(learner.name)
+        color = learner.color
         pieces = [p for p in _pieces(region) if p.end >= low and p.start <= high]
         for piece in pieces:
             a, b = max(low, float(piece.start)), min(high, float(piece.end))
@@ -287,7 +288,7 @@ def stability_regions_2d(
     for polynomial in found.boundary:
         values = sp.lambdify(names, polynomial, "numpy")(X, Y) * np.ones_like(X)
         if values.min() < 0 < values.max():
-            ax.contour(X, Y, values, levels=[0], colors=color_of(learner.name), linewidths=1.6)
+            ax.contour(X, Y, values, levels=[0], colors=learner.color, linewidths=1.6)
     ax.set_xlabel(mathtext(symbols[0]))
     ax.set_ylabel(mathtext(symbols[1]))
     ax.set_title(f"{mathtext(learner.name)}: green is stable", fontsize="medium")

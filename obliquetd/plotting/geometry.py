@@ -15,15 +15,19 @@ import numpy as np
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError, KindError, MathematicalError
 from obliquetd.experiments.streams import dense, floating
-from obliquetd.plotting.style import OTHER, color_of, fresh_axes, mark_of
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.learners import LEARNERS, ResidualGradient
+from obliquetd.plotting.style import OTHER, fresh_axes, kind_called
+from obliquetd.problem import METHODS, PolicyEvaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["projections"]
 
-NAMES = {"best": "orthogonal", "td": "TD", "setd": "SETD", "etd": "ETD", "rg": "ResidualGradient"}
+NAMES = {"best": "orthogonal", "rg": ResidualGradient.name} | {
+    method: LEARNERS[method].name for method in METHODS if method in LEARNERS
+}
+"""What the weightings are called in a picture: the learner that has the fixed point."""
 
 
 def projections(
@@ -142,10 +146,10 @@ def _span(ax: Axes, Phi: Any, seen: Any, rank: int) -> None:
 
 def _arrow(ax: Axes, v: Any, hat: Any, name: str, bellman: Any) -> None:
     """v to v_hat, and T v_hat to v_hat dotted."""
-    color = "black" if name == "orthogonal" else color_of(name)
+    color = "black" if name == "orthogonal" else kind_called(name).color
     ends = np.array([v, hat])
     ax.plot(*ends.T, color=color, linewidth=1.3)
-    mark = "o" if name == "orthogonal" else mark_of(name)
+    mark = "o" if name == "orthogonal" else kind_called(name).mark
     ax.plot(*_xyz(hat), marker=mark, color=color, linestyle="none", markersize=7, label=name)
     if bellman is not None:
         ends = np.array([bellman, hat])

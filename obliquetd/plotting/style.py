@@ -8,38 +8,24 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from obliquetd.display import MADE_BY, visible
+from obliquetd.learners import LEARNERS, Learner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLORS", "MARKS", "color_of", "drawn", "fresh_axes", "mark_of"]
+__all__ = ["COLORS", "OTHER", "drawn", "fresh_axes", "kind_called"]
 
-COLORS = {
-    "TD": "#0072B2",
-    "SETD": "#D55E00",
-    "ETD": "#009E73",
-    "GTD2": "#CC79A7",
-    "TDC": "#E69F00",
-    "ResidualGradient": "#56B4E9",
-    "DoubleSampledResidualGradient": "#7A5C00",
-}
+COLORS = {kind.name: kind.color for kind in LEARNERS.values()}
 """One colour a learner, in every figure: the palette of Okabe and Ito (2008), which the
-common kinds of colour blindness tell apart."""
+common kinds of colour blindness tell apart. The mark beside it is for print in grey."""
 
-MARKS = {"TD": "o", "SETD": "s", "ETD": "^", "GTD2": "D", "TDC": "v"}
-"""A mark beside the colour, for print in grey."""
-
-OTHER = "#444444"
+OTHER = Learner.color
 
 
-def color_of(name: str) -> str:
-    """The colour of a learner, by its name or by a label that begins with it."""
-    return COLORS.get(name.split(" ")[0], OTHER)
-
-
-def mark_of(name: str) -> str:
-    """The mark of a learner."""
-    return MARKS.get(name.split(" ")[0], "P")
+def kind_called(name: str) -> type[Learner]:
+    """The learner of a name, or of a label that begins with it; the plain one for others."""
+    named = {kind.name: kind for kind in LEARNERS.values()}
+    return named.get(name.split(" ")[0], Learner)
 
 
 def fresh_axes(ax: Axes | None, **size: Any) -> Axes:

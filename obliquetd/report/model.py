@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import simulate
 from obliquetd.formats import model_to_dict
-from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, Learner
+from obliquetd.learners import ETD, LEARNERS, SETD, TD, Learner, require_learners
+from obliquetd.learners.check import require_averageable, require_runnable
 from obliquetd.plotting import (
     eigenvalues,
     learning_curves,
@@ -34,13 +35,8 @@ from obliquetd.reproduction.study import expected_errors
 
 __all__ = ["LearnerSection", "ModelReport", "report_on"]
 
-LEARNERS: dict[str, Learner] = {
-    "TD": TD(),
-    "SETD": SETD(),
-    "ETD": ETD(),
-    "GTD2": GTD2(),
-    "TDC": TDC(),
-}
+DRAWN = (TD(), SETD(), ETD())
+"""Whose regions and curves are drawn, beside the reader's own: they differ in one word."""
 MOST_DRAWN = 14
 """States up to which the graph is drawn."""
 MOST_ROWS = 100
@@ -144,13 +140,22 @@ def data_link(data: Any) -> str:
     return "data:application/json;base64," + base64.b64encode(text).decode()
 
 
-def report_on(problem: PolicyEvaluation, title: str = "model") -> ModelReport:
+def report_on(
+    problem: PolicyEvaluation, title: str = "model", learners: Learner | Iterable[Learner] = ()
+) -> ModelReport:
     """Gather a report.
 
     Parameters
     ----------
     problem : PolicyEvaluation
     title : str
+    learners : Learner or iterable of them
+        Shown beside those of the package, in every table and picture.
+
+    Raises
+    ------
+    LearnerError
+        For a learner whose rule cannot be simulated or averaged.
 
     Examples
     --------
@@ -161,7 +166,12 @@ def report_on(problem: PolicyEvaluation, title: str = "model") -> ModelReport:
     >>> sorted(found.pictures)
     ['curves', 'eigenvalues', 'geometry', 'graph', 'regions']
     """
-    analysis = analyze(problem, METHODS, LEARNERS)
+    own = require_learners(learners)
+    for learner in own:
+        require_runnable(learner)
+        require_averageable(learner)
+    shown = [kind() for kind in LEARNERS.values() if kind.listed]
+    analysis = analyze(problem, METHODS, _named((*shown, *own)))
     matrices, gaps = equations(problem._equations())
     sections = [_section(row.name, row.dynamics) for row in analysis.learners]
     report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
@@ -170,8 +180,8 @@ def report_on(problem: PolicyEvaluation, title: str = "model") -> ModelReport:
         "graph": lambda: _graph(problem),
         "geometry": lambda: _geometry(problem),
         "eigenvalues": lambda: _eigenvalues(analysis),
-        "regions": lambda: _regions(problem),
-        "curves": lambda: _curves(analysis),
+        "regions": lambda: _regions(problem, own),
+        "curves": lambda: _curves(analysis, own),
     }
     for name, make in makers.items():
         try:
@@ -184,6 +194,17 @@ def report_on(problem: PolicyEvaluation, title: str = "model") -> ModelReport:
             report.pictures[name] = made
     report.gaps = list(dict.fromkeys(report.gaps))
     return report
+
+
+def _named(learners: Iterable[Learner], taken: Collection[str] = ()) -> dict[str, Learner]:
+    """By their labels, and numbered where two are called the same."""
+    out: dict[str, Learner] = {}
+    for learner in learners:
+        name, k = learner.label, 2
+        while name in out or name in taken:
+            name, k = f"{learner.label} ({k})", k + 1
+        out[name] = learner
+    return out
 
 
 def _section(name: str, dynamics: Any) -> LearnerSection:
@@ -250,7 +271,7 @@ def _eigenvalues(analysis: Analysis) -> Picture | str:
     return as_svg(eigenvalues(named), "Eigenvalues of the expected updates", about)
 
 
-def _regions(problem: PolicyEvaluation) -> Picture | str:
+def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
     n, d = problem._ops.Phi.shape
     if problem.arithmetic == "float" or n > REGION_SIZE[0] or d > REGION_SIZE[1]:
         return (
@@ -264,21 +285,24 @@ def _regions(problem: PolicyEvaluation) -> Picture | str:
         free = problem
     else:
         free = problem.replace(discount=gamma)
-    ax = stability_regions(free, [LEARNERS[name] for name in ("TD", "SETD", "ETD")], gamma)
+    drawn = _named((*DRAWN, *own))
+    ax = stability_regions(free, list(drawn.values()), gamma)
     about = "; ".join(
-        f"{name}: {text.get_text()}"
-        for name, text in zip(("TD", "SETD", "ETD"), ax.texts, strict=True)
+        f"{name}: {text.get_text()}" for name, text in zip(drawn, ax.texts, strict=True)
     )
     return as_svg(ax, "Discounts for which learning is stable", f"Stable for gamma in: {about}.")
 
 
-def _curves(analysis: Analysis) -> Picture | str:
+def _curves(analysis: Analysis, own: Sequence[Learner]) -> Picture | str:
     problem = analysis.problem
     if problem.arithmetic == "symbolic":
         return "learning curves need numbers; substitute them for the symbols"
     floats = problem.replace(arithmetic="float")
     alpha = 0.05 / max(float((floats.Phi**2).sum(axis=1).max()), 1e-12)
     chosen: dict[str, Learner] = {"TD": TD(alpha), "SETD": SETD(alpha), "ETD": ETD(alpha / 4)}
+    for name, learner in _named(own, chosen).items():
+        given: Any = learner  # every learner is a dataclass
+        chosen[name] = replace(given, alpha=alpha) if learner.alpha is None else learner
     silent = all(row[4] == 0 for row in problem.mdp.transitions)
     theta0 = [1.0] * floats.Phi.shape[1] if silent else None  # from 0 nothing would move
     found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0, theta0=theta0)

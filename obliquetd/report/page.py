@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from obliquetd.display import MADE_BY, visible
 from obliquetd.errors import InputError
 from obliquetd.experiments.results import version_of
 from obliquetd.experiments.store import write_atomically
+from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import claim_sections
 from obliquetd.report.model import report_on
@@ -35,8 +37,10 @@ def _finalize(value: Any) -> Any:
     return value if isinstance(value, Markup) else visible(value)
 
 
-def model_page(problem: PolicyEvaluation, title: str = "model") -> str:
-    """The report on a model as HTML text.
+def model_page(
+    problem: PolicyEvaluation, title: str = "model", learners: Learner | Iterable[Learner] = ()
+) -> str:
+    """The report on a model as HTML text; learners of the reader's own stand beside the package's.
 
     Examples
     --------
@@ -45,7 +49,7 @@ def model_page(problem: PolicyEvaluation, title: str = "model") -> str:
     >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
     (True, False, 5)
     """
-    return _render("model.html.j2", report=report_on(problem, title))
+    return _render("model.html.j2", report=report_on(problem, title, learners))
 
 
 def claims_page(results: list[ClaimResult]) -> str:

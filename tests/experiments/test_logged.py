@@ -220,10 +220,13 @@ class TestWhatALogCannotServe:
         data = log()
         for call in (simulate, sweep):
             with pytest.raises(
-                InputError, match=r"RG2.* two independent transitions.*ResidualGradient"
+                InputError,
+                match=r"DoubleSampledResidualGradient.* two independent transitions.*ResidualGradient",
             ):
                 call(None, [DoubleSampledResidualGradient(0.1)], 4, 1, stream=data)
-        assert simulate(None, [ResidualGradient(0.1)], 4, stream=data)["RG"].theta.shape == (1, 2)
+        assert simulate(None, [ResidualGradient(0.1)], 4, stream=data)[
+            "ResidualGradient"
+        ].theta.shape == (1, 2)
 
     def test_other_streams_without_a_second_sample_refuse_too(self):
         from obliquetd.domains import MountainCar

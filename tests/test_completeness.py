@@ -1,0 +1,182 @@
+"""A registered learner, format or domain without a case of its own fails here.
+
+Claims have theirs in tests/claims (a verdict, a statement that fares otherwise, a place).
+"""
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+
+import obliquetd as otd
+from obliquetd.formats.files import FORMATS, endings
+from obliquetd.learners import LEARNERS, check, parameters
+from tests.learners.test_own_rules import evaluations
+from tests.readme import BLOCKS, README, block
+
+
+def expected(problem, weight):
+    """The sum over outcomes of xi pi p weight(phi, difference), phi a column."""
+    total = None
+    for row in problem.mdp.transitions:
+        s, action, n, chance = row[:4]
+        i, j = problem.states.index(s), problem.states.index(n)
+        phi = problem.Phi[i, :].T
+        difference = phi - problem.discount * problem.Phi[j, :].T
+        pi = problem.target[s].get(action, 0)
+        part = problem.xi[i] * pi * sp.nsimplify(chance) * weight(phi, difference)
+        total = part if total is None else total + part
+    return sp.Matrix(total)
+
+
+def td(problem):
+    return problem.Phi.T * sp.diag(*problem.xi) * problem.L_pi * problem.Phi
+
+
+def setd(problem):
+    def weight(phi, difference):
+        size = difference.dot(difference)
+        omega = max(difference.dot(phi) / size, 0) if size else 0
+        return omega * phi * difference.T
+
+    return expected(problem, weight)
+
+
+def etd(problem):
+    follow = problem.L_pi.T.LUsolve(sp.Matrix(list(problem.xi)))
+    return problem.Phi.T * sp.diag(*follow) * problem.L_pi * problem.Phi
+
+
+def joint(corner):
+    def matrix(problem):
+        A, C = td(problem), problem.Phi.T * sp.diag(*problem.xi) * problem.Phi
+        upper = [sp.zeros(*A.shape), -A.T] if corner == 0 else [A, C - A.T]
+        return sp.Matrix(sp.BlockMatrix([upper, [A, C]]))
+
+    return matrix
+
+
+CLOSED_FORMS = {
+    "td": td,
+    "setd": setd,
+    "etd": etd,
+    "gtd2": joint(0),
+    "tdc": joint(1),
+    "residual-gradient": lambda p: expected(p, lambda _, difference: difference * difference.T),
+    "double-sampled-residual-gradient": lambda p: (
+        (p.L_pi * p.Phi).T * sp.diag(*p.xi) * (p.L_pi * p.Phi)
+    ),
+    "weighted-td": td,
+}
+"""A of each learner with its defaults, from the matrices of the problem and not from its rule."""
+
+
+@pytest.mark.parametrize("key", LEARNERS)
+def test_every_learner_is_whole(key):
+    assert key in CLOSED_FORMS, f"give {key} a closed form of A in tests/test_completeness.py"
+    kind = LEARNERS[key]
+    learner = kind()
+    assert check(learner).ok
+    assert kind.key == key
+    assert kind.name == kind.__name__
+    assert kind.key.replace("-", "") == kind.name.lower()
+    assert kind.source != otd.learners.Learner.source
+    assert getattr(otd, kind.name) is kind
+    assert learner.label == kind.name
+    assert all(p.meaning for p in parameters(kind))
+
+
+def test_learners_are_told_apart():
+    looks = [(kind.color, kind.mark) for kind in LEARNERS.values()]
+    assert len(set(looks)) == len(looks)
+    assert set(CLOSED_FORMS) == set(LEARNERS)
+
+
+@settings(max_examples=10)
+@given(evaluations())
+def test_the_closed_forms(problem):
+    for key, closed in CLOSED_FORMS.items():
+        assert sp.Matrix(otd.mean_dynamics(problem, LEARNERS[key]()).A) == closed(problem), key
+
+
+MODEL = {
+    ".json": {"discount": "9/10", "features": 1},
+    ".npz": {"discount": "9/10", "features": 1},
+    ".graphml": {"discount": "9/10", "features": 1},
+    ".tra": {"discount": 1, "features": 2},
+    ".drn": {"discount": 1, "features": 2},
+    ".csv": None,
+}
+"""What comes back of the two-state example; None where a format is only read."""
+
+
+@pytest.mark.filterwarnings("ignore::obliquetd.errors.FormatWarning")
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_gives_back_what_it_holds(ending, tmp_path):
+    assert ending in MODEL, f"give {ending} a case in tests/test_completeness.py"
+    problem, path = otd.domains.two_state(reward=1), tmp_path / f"m{ending}"
+    found, case = FORMATS[ending], MODEL[ending]
+    assert (found.write is None) == (case is None)
+    if case is None:
+        path.write_text("state,action,next_state,reward\ns,a,t,1\nt,a,s,0\n")
+        assert otd.load_model(path, discount="1/2").v_pi[0] == sp.Rational(4, 3)
+        return
+    otd.save_model(problem, path)
+    back = otd.load_model(path)
+    assert back.discount == sp.nsimplify(case["discount"])
+    assert back.Phi.shape[1] == case["features"]
+    assert bool(found.holds) == (back.target == problem.target)
+    assert len(back.mdp.table) == len(problem.mdp.table)
+
+
+def test_help_names_every_format():
+    assert set(MODEL) == set(FORMATS)
+    for function in (otd.load_model, otd.save_model):
+        assert all(f"``{f.ending}``: {f.summary}" in function.__doc__ for f in FORMATS.values())
+    assert all(ending in endings() for ending in FORMATS)
+
+
+def sizes(problem):
+    return len(problem.states), problem.Phi.shape[1]
+
+
+DOMAINS = {
+    "MountainCar": lambda d: d.MountainCar(order=1).features(np.zeros((3, 2))).shape == (3, 4),
+    "baird_star": lambda d: sizes(d.baird_star()) == (7, 8),
+    "boyan_chain": lambda d: sizes(d.boyan_chain()) == (14, 4),
+    "collision": lambda d: sizes(d.collision()) == (8, 6),
+    "corrupted_chain": lambda d: len(d.corrupted_chain().states) == 20,
+    "dense_random_mdp": lambda d: sizes(d.dense_random_mdp(5, 2, 3, seed=1)) == (5, 3),
+    "four_rooms": lambda d: len(d.four_rooms().states) == 104,
+    "kolter": lambda d: len(d.kolter().states) == 2,
+    "random_mdp": lambda d: len(d.random_mdp(3, 2, 0).states) == 3,
+    "random_problem": lambda d: sizes(d.random_problem(4, 2, seed=0)) == (4, 2),
+    "random_walk": lambda d: float(d.random_walk(5).values[3]) == 0.5,
+    "two_state": lambda d: sizes(d.two_state()) == (2, 1),
+    "w_to_2w": lambda d: sizes(d.w_to_2w()) == (2, 1),
+}
+"""Each ready-made problem, and the sizes that its source gives."""
+
+
+@pytest.mark.parametrize("name", otd.domains.__all__)
+def test_every_domain_is_what_its_source_gives(name):
+    if name == "MountainCar":
+        pytest.importorskip("gymnasium")
+    assert name in DOMAINS, f"give {name} a case in tests/test_completeness.py"
+    assert DOMAINS[name](otd.domains)
+    assert set(DOMAINS) == set(otd.domains.__all__)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_the_tables_of_the_readme_are_made_from_the_package(name):
+    made = "\n".join(BLOCKS[name]())
+    assert block(name, README.read_text())[1] == made, "run python -m tests.readme"
+
+
+def test_colours_are_read_from_the_classes():
+    from obliquetd.plotting import COLORS, learning_curves
+
+    assert {kind.name: kind.color for kind in LEARNERS.values()} == COLORS
+    found = otd.simulate(otd.domains.two_state(reward=1), {"mine": otd.SETD(0.01)}, 20, 2)
+    assert learning_curves(found).get_lines()[0].get_color() == otd.SETD.color
+    assert np.isfinite(found["mine"].rmse).all()
