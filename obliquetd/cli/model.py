@@ -64,7 +64,7 @@ def analyze(
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
     """
-    from obliquetd.analysis import analyze as analyze_problem
+    from obliquetd.report.analysis import analyze as analyze_problem
 
     problem = load(
         model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward

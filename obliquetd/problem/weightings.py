@@ -1,41 +1,45 @@
-"""Diagonal weightings Omega with X = Xi Omega Phi: the paper's three, and the exact one.
+"""Weightings of states: each names an X, and so a fixed point; the paper's Omegas, X = Xi Omega Phi.
 
 ==============  =========================================================================
 Omega_star      minimiser of ||Xi Omega Phi - X*||_F
 Omega_S         omega(s) = max(Lambda_s . phi_s / ||Lambda_s||^2, 0), Lambda = L_pi Phi
-Omega_S_batch   minimiser of ||Lambda' Xi Omega Phi - C||_F, the paper's Eq. (batch)
+Omega_S_batch   minimiser of ||Lambda' Xi Omega Phi - C||_F, the paper's Eq. (batch); see
+                :mod:`obliquetd.problem.batch`
 Omega_E         Xi^-1 diag(f), f = L_pi^-T xi
 ==============  =========================================================================
+
+:data:`WEIGHTINGS` is the one table from a name to its X: a new line there is a new name for
+``problem.fixed_point`` and ``compare``.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
 from obliquetd.algebra import Matrix
-from obliquetd.errors import MathematicalError, SignUndecidedError, UndefinedError
-from obliquetd.operators import Operators
+from obliquetd.algebra.cells import Cell, SampledSigns, sign_cells
+from obliquetd.errors import SignUndecidedError, UndefinedError
+from obliquetd.problem.native import Operators
 
 __all__ = [
-    "BatchMinimizers",
+    "METHODS",
+    "WEIGHTINGS",
     "EmphasisCell",
-    "batch_minimizers",
-    "cells",
     "deciding_symbols",
+    "emphasis_cells",
     "emphatic",
     "nearest_to_X_star",
     "projection_weights",
-    "rational_between",
+    "settled_weights",
     "symbolic_weights",
 ]
 
 
-def projection_weights(ops: Operators, signs: dict[int, int] | None = None) -> Matrix:
+def projection_weights(ops: Operators, sign: Callable[[Any], int] | None = None) -> Matrix:
     """The column of omega(s) = max(Lambda_s . phi_s / ||Lambda_s||^2, 0) (Eq. omega-i).
 
     Lambda_s is the expected Delta phi under the target policy, so this is the paper's
@@ -45,8 +49,8 @@ def projection_weights(ops: Operators, signs: dict[int, int] | None = None) -> M
     Parameters
     ----------
     ops : Operators
-    signs : dict of int to int, optional
-        The sign of Lambda_s . phi_s for states where it depends on a symbol.
+    sign : function of a native scalar, optional
+        How the sign of Lambda_s . phi_s is taken where it may depend on a symbol.
 
     Raises
     ------
@@ -54,16 +58,18 @@ def projection_weights(ops: Operators, signs: dict[int, int] | None = None) -> M
         Where Lambda_s = 0 although phi(s) and the weight are not: every omega
         minimises the paper's objective.
     SignUndecidedError
-        Where a sign depends on a symbol and is not given.
+        Where a sign depends on a symbol and no ``sign`` takes it.
     """
-    known = signs or {}
+    taken = sign or ops.arithmetic.sign
     return ops.arithmetic.column(
-        [_weight(ops, i, ratio, known.get(i)) for i, ratio in enumerate(_ratios(ops))]
+        [_weight(ops, i, ratio, taken) for i, ratio in enumerate(_ratios(ops))]
     )
 
 
-def _weight(ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: int | None) -> Any:
-    """omega of state i, native; the sign of Lambda . phi is asked for where it is not given."""
+def _weight(
+    ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: Callable[[Any], int]
+) -> Any:
+    """omega of state i, native."""
     up, down, size, weight = ratio
     if not size or not weight:
         return ops.arithmetic.zero
@@ -74,8 +80,7 @@ def _weight(ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: int 
             "weights of your own with fixed_point(Omega=...)",
             [ops.labels[i]],
         )
-    positive = (ops.arithmetic.sign(up) if sign is None else sign) > 0
-    return up / down if positive else ops.arithmetic.zero
+    return up / down if sign(up) > 0 else ops.arithmetic.zero
 
 
 def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
@@ -106,9 +111,9 @@ def symbolic_weights(ops: Operators) -> list[Any]:
     out = []
     for i, ratio in enumerate(_ratios(ops)):
         try:
-            out.append(ops.arithmetic.public(_weight(ops, i, ratio, None)))
+            out.append(ops.arithmetic.public(_weight(ops, i, ratio, ops.arithmetic.sign)))
         except SignUndecidedError:
-            out.append(sp.Max(0, ops.arithmetic.public(_weight(ops, i, ratio, 1))))
+            out.append(sp.Max(0, ops.arithmetic.public(_weight(ops, i, ratio, lambda _: 1))))
     return out
 
 
@@ -135,24 +140,74 @@ class EmphasisCell:
     zero_states: tuple[Hashable, ...]
 
 
-def cells(ops: Operators, symbol: sp.Symbol, domain: sp.Interval) -> list[EmphasisCell]:
+def _cells(ops: Operators, symbol: sp.Symbol, domain: sp.Interval | None) -> list[Cell[Matrix]]:
+    """Omega_S, native, on each cell of the only symbol that its signs depend on."""
+    inside, public = _range(ops, symbol, domain), ops.arithmetic.public
+    return sign_cells(
+        inside.start, inside.end, symbol,
+        lambda signs: projection_weights(ops, lambda dot: signs.of(public(dot))),
+    )  # fmt: skip
+
+
+def _range(ops: Operators, symbol: sp.Symbol, domain: sp.Interval | None) -> sp.Interval:
+    """[0, 1) for the discount, else all reals, unless given."""
+    if domain is not None:
+        return domain
+    is_discount = ops.arithmetic.public(ops.discount) == symbol
+    return sp.Interval.Ropen(0, 1) if is_discount else sp.Interval(-sp.oo, sp.oo)
+
+
+def emphasis_cells(ops: Operators, domain: sp.Interval | None) -> list[EmphasisCell]:
     """Split a range of the only symbol in Omega_S at the sign changes of Lambda_s . phi_s.
 
-    The break points are the real roots, isolated exactly; between two of them every
-    sign is that at one rational sample.
+    Raises
+    ------
+    SignUndecidedError
+        Where the signs depend on no symbol, or on several.
     """
-    ends = _break_points(list(_sign_formulas(ops).values()), symbol, domain)
-    inner = ends[1:-1]
+    symbols = deciding_symbols(ops)
+    if len(symbols) != 1:
+        raise SignUndecidedError(
+            f"omega_cells splits the range of one symbol; the signs in Omega_S depend on "
+            f"{symbols or 'none'}. Substitute numbers for the others with problem.subs"
+        )
+    inside = _range(ops, symbols[0], domain)
+    formulas = _sign_formulas(ops)
     out = []
-    for left, right in itertools.pairwise(ends):
-        sample = rational_between(left, right)
-        signs = {i: int(sp.sign(q.subs(symbol, sample))) for i, q in _sign_formulas(ops).items()}
-        omega = projection_weights(ops, signs)
-        cut = tuple(ops.labels[i] for i, s in signs.items() if s <= 0)
-        where = sp.Intersection(sp.Interval(left, right, left in inner, right in inner), domain)
-        diagonal = sp.ImmutableDenseMatrix(sp.diag(*omega.public()))
-        out.append(EmphasisCell(where, sample, diagonal, cut))
+    for cell in _cells(ops, symbols[0], domain):
+        signs = SampledSigns(symbols[0], cell.sample)
+        cut = tuple(ops.labels[i] for i, dot in formulas.items() if signs.of(dot) <= 0)
+        closed = sp.Interval(
+            cell.left, cell.right, cell.left != inside.start, cell.right != inside.end
+        )
+        diagonal = sp.ImmutableDenseMatrix(sp.diag(*cell.value.public()))
+        out.append(EmphasisCell(sp.Intersection(closed, inside), cell.sample, diagonal, cut))
     return out
+
+
+def settled_weights(ops: Operators) -> Matrix:
+    """Omega_S where it is one formula on the whole range of the symbol.
+
+    Raises
+    ------
+    SignUndecidedError
+        Where it is several; says how to ask for one of them.
+    """
+    try:
+        return projection_weights(ops)
+    except SignUndecidedError as error:
+        symbols = deciding_symbols(ops)
+        if len(symbols) != 1:
+            raise
+        cells = _cells(ops, symbols[0], None)
+        if len(cells) == 1:
+            return cells[0].value
+        ranges = ", ".join(str(c.domain) for c in emphasis_cells(ops, None))
+        raise SignUndecidedError(
+            f"Omega_S is a different formula on each of {ranges}; take a cell of "
+            "problem.omega_cells() and ask for fixed_point(Omega=cell.Omega)",
+            error.expression,
+        ) from None
 
 
 def _sign_formulas(ops: Operators) -> dict[int, Any]:
@@ -168,33 +223,6 @@ def deciding_symbols(ops: Operators) -> list[sp.Symbol]:
     """The symbols on which a sign in Omega_S depends, by name."""
     found = {s for q in _sign_formulas(ops).values() for s in q.free_symbols}
     return sorted(found, key=str)
-
-
-def _break_points(quotients: list[Any], symbol: sp.Symbol, domain: sp.Interval) -> list[Any]:
-    inside = set()
-    for quotient in quotients:
-        numerator, denominator = sp.fraction(sp.together(quotient))
-        for part in (numerator, denominator):
-            poly = sp.Poly(part, symbol)
-            if poly.degree() > 0:
-                inside |= {root for root in poly.real_roots() if domain.start < root < domain.end}
-    return [domain.start, *sorted(inside, key=lambda x: sp.N(x, 60)), domain.end]
-
-
-def rational_between(left: Any, right: Any) -> sp.Rational:
-    """A rational strictly between two reals, of which at most one is infinite."""
-    if left == -sp.oo and right == sp.oo:
-        return sp.Integer(0)
-    if left == -sp.oo:
-        return sp.floor(right) - 1
-    if right == sp.oo:
-        return sp.ceiling(left) + 1
-    precision = 4
-    while True:
-        middle = sp.Rational(str(sp.N((left + right) / 2, precision)))
-        if left < middle < right:
-            return middle
-        precision *= 2
 
 
 def nearest_to_X_star(ops: Operators) -> Matrix:
@@ -235,128 +263,14 @@ def emphatic(ops: Operators) -> Matrix:
     return ops.arithmetic.column([f / w for f, w in pairs])
 
 
-@dataclass(frozen=True, eq=False)
-class BatchMinimizers:
-    """Every diagonal Omega that minimises ||Lambda' Xi Omega Phi - C||_F^2.
+WEIGHTINGS: dict[str, Callable[[Operators], Matrix]] = {
+    "best": lambda ops: ops.X_star,
+    "td": lambda ops: ops.Xi_Phi,
+    "rg": lambda ops: ops.Lambda.scale_rows(ops.xi),
+    "setd": lambda ops: ops.Xi_Phi.scale_rows(settled_weights(ops)),
+    "etd": lambda ops: ops.Phi.scale_rows(ops.f),
+}
+"""X of each name: X*, Xi Phi, Xi L_pi Phi, Xi Omega_S Phi and diag(f) Phi."""
 
-    Attributes
-    ----------
-    omega : object (n, 1)
-        One minimiser; that of least Euclidean norm where there are many.
-    null_space : object (n, k)
-        Directions in which omega may move without changing the objective.
-    objective : object
-        The smallest value of the squared criterion.
-    nonnegative : bool
-        Whether omega >= 0 was asked for.
-    unique : bool
-        Whether there is one minimiser only. Under omega >= 0 this is decided for
-        ``null_space`` directions alone (False if there are any).
-    """
-
-    omega: Any
-    null_space: Any
-    objective: Any
-    nonnegative: bool
-    unique: bool
-
-
-def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimizers:
-    """Solve the paper's batch problem (Eq. batch), a least-squares problem in omega.
-
-    With Lambda_s and phi_s the rows of state s, the criterion is
-    ||sum_s xi_s omega_s Lambda_s phi_s' - C||_F^2 = ||M omega - c||^2; let G = M'M and
-    h = M'c. Under omega >= 0 the optimality conditions
-    (omega >= 0, G omega - h >= 0, complementary) are solved by the active-set method of
-    Lawson and Hanson (1974), exactly where the numbers are exact.
-
-    Raises
-    ------
-    SignUndecidedError
-        For ``nonnegative`` with symbols.
-    """
-    design, target = _design(ops)
-    gram, right = design.T @ design, design.T @ target
-    if nonnegative:
-        omega = _nonnegative_least_squares(ops, gram, right)
-    else:
-        omega = _least_norm(design, target)
-    null = design.null_space()
-    gap = (design @ omega - target).frobenius_squared()
-    arithmetic = ops.arithmetic
-    unit = arithmetic.squared(arithmetic.squared(arithmetic.magnitude(ops.Phi)))
-    public = arithmetic.public(gap * unit)
-    return BatchMinimizers(
-        omega.public(), null.public(), public, nonnegative, unique=null.shape[1] == 0
-    )
-
-
-def least_norm_batch(ops: Operators) -> Matrix:
-    """The column of the least-norm batch minimiser."""
-    return _least_norm(*_design(ops))
-
-
-def _design(ops: Operators) -> tuple[Matrix, Matrix]:
-    """M and c with criterion ||M omega - c||^2: column s of M is xi_s Lambda_s phi_s', as a vector."""
-    Phi, d = ops.unit_Phi, ops.Phi.shape[1]  # omega does not change with the scale of Phi
-    differences = (ops.L_pi @ Phi).cleaned()
-    differences.check_digits("the expected Delta phi of the batch problem")
-    Lambda = differences.scale_rows(ops.xi).rows()
-    columns = [[x * y for x in a for y in b] for a, b in zip(Lambda, Phi.rows(), strict=True)]
-    design = ops.arithmetic.matrix(columns, (ops.n, d * d)).T
-    C = Phi.T @ Phi.scale_rows(ops.xi)
-    return design, ops.arithmetic.column([x for row in C.rows() for x in row])
-
-
-def _least_norm(design: Matrix, target: Matrix) -> Matrix:
-    """The least-squares solution of least norm: omega = B z, with B a basis of the row space."""
-    basis = design.T.column_basis()
-    if basis.shape[0] == basis.shape[1]:  # unique: each weight in units of its own
-        units = design.T.row_units()
-        scaled = design.T.scale_rows(units)
-        z = (scaled @ scaled.T).solve(scaled @ target, "the batch problem")
-        omega = z.scale_rows(units)
-    else:
-        reduced = design @ basis
-        omega = basis @ (reduced.T @ reduced).solve(reduced.T @ target, "the batch problem")
-    omega.check_digits("the minimiser of the batch problem", 1)
-    return omega
-
-
-def _nonnegative_least_squares(ops: Operators, gram: Matrix, right: Matrix) -> Matrix:
-    """Lawson and Hanson's algorithm on the normal equations.
-
-    1. From omega = 0 and no free index, take the index with the largest gradient into
-       the free set (Bland's first index, once exact numbers repeat).
-    2. Solve for the free indices; while one would turn nonpositive, go as far as the
-       bound and take it out.
-    3. Stop when no gradient outside is positive.
-    """
-    arithmetic, n = ops.arithmetic, ops.n
-    tolerance = 0 if arithmetic.kind != "float" else 1e-12 * max(map(abs, right.entries()))
-    omega = [arithmetic.zero] * n
-    free: list[int] = []
-    for _ in range(10 * n + 10):
-        gradient = (right - gram @ arithmetic.column(omega)).entries()
-        candidates = [
-            i for i in range(n) if i not in free and arithmetic.sign(gradient[i] - tolerance) > 0
-        ]
-        if not candidates:
-            return arithmetic.column(omega)
-        free.append(max(candidates, key=lambda i: gradient[i]))
-        while free:
-            trial = dict(zip(free, _free_solution(gram, right, free), strict=True))
-            bad = [i for i in free if arithmetic.sign(trial[i]) <= 0]
-            if not bad:
-                omega = [trial.get(i, arithmetic.zero) for i in range(n)]
-                break
-            step = min(omega[i] / (omega[i] - trial[i]) for i in bad if omega[i] != trial[i])
-            for i in free:
-                omega[i] = omega[i] + step * (trial[i] - omega[i])
-            free = [i for i in free if arithmetic.sign(omega[i]) > 0]
-    raise MathematicalError("the active-set method did not end; please report this problem")
-
-
-def _free_solution(gram: Matrix, right: Matrix, free: list[int]) -> list[Any]:
-    """The least-squares solution in the free weights; their columns are kept independent."""
-    return gram.submatrix(free, free).solve(right.submatrix(free, [0])).entries()
+METHODS = tuple(WEIGHTINGS)
+"""The names that :meth:`obliquetd.PolicyEvaluation.fixed_point` knows."""
