@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import EXACT, Arithmetic, Matrix, public_number
+from obliquetd.algebra import EXACT, FieldMatrix, public_number
 from obliquetd.algebra.polynomials import (
     Factor,
     characteristic_factors,
@@ -76,13 +76,12 @@ def _drift(pencils: list[Pencil], m: int) -> list[list[Any]]:
     return Q
 
 
-def _joint(pencils: list[Pencil], m: int, groups: int, alpha: Any) -> Matrix:
+def _joint(pencils: list[Pencil], m: int, groups: int, alpha: Any) -> FieldMatrix:
     """M(alpha), from all m_s to all m_t."""
     jumps = [Jump(p.s, p.t, p.weight, p.at(alpha)) for p in pencils]
     size = groups * m
-    arithmetic: Arithmetic = EXACT
-    system = linear_system(arithmetic, jumps, groups, m)[0]
-    return arithmetic.identity(size) - arithmetic.matrix(system, (size, size))
+    system = linear_system(EXACT, jumps, groups, m)[0]
+    return EXACT.identity(size) - EXACT.matrix(system, (size, size))
 
 
 def _exact_independent(Q: list[list[Any]]) -> Any:
