@@ -203,7 +203,7 @@ def _row(
         label,
         {key: value for key, value in found.items() if value is not None},
         point.theta,
-        point.X,
+        attempt("X", lambda: point.X),
         errors,
         point.undetermined,
     )
