@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,19 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["Sources"]
 
 
-class Sources:
-    """The ways to build an MDP; abstract: :class:`obliquetd.MDP` checks what they make."""
+class Sources(ABC):
+    """The ways to build an MDP; :class:`obliquetd.MDP` checks what they make."""
 
+    @abstractmethod
     def __init__(
-        self,
-        states: Sequence[Hashable],
-        actions: Sequence[Hashable],
-        table: Table,
-        *,
-        normalize: bool = False,
-        tolerance: Any = None,
-    ) -> None:
-        raise NotImplementedError
+        self, states: Sequence[Hashable], actions: Sequence[Hashable], table: Table, **checks: Any
+    ) -> None: ...
 
     @classmethod
     def from_transitions(

@@ -120,3 +120,10 @@ def test_one_name_is_a_list_of_one(problem):
 def test_singular_weights_of_the_users_own_are_a_reason(problem):
     row = otd.compare(problem, {"nothing": [0, 0, 0, 0]})["nothing"]
     assert isinstance(row.errors["fixed point"], NotUniqueError)
+
+
+def test_a_new_line_in_the_table_is_a_new_name(problem, monkeypatch):
+    """The README's recipe for a weighting."""
+    monkeypatch.setitem(WEIGHTINGS, "own", lambda ops: ops.Phi.scale_rows(ops.f))
+    assert problem.fixed_point("own").theta == problem.fixed_point("etd").theta
+    assert [row.name for row in otd.compare(problem, ["own", "td"])] == ["own", "td"]
