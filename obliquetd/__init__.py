@@ -8,8 +8,6 @@ symbols, or floats. ``verify()`` checks the claims of Lyu et al. (2018).
 from typing import Any
 
 from obliquetd import domains, features, learners
-from obliquetd.chain import MarkovChain
-from obliquetd.compare import compare
 from obliquetd.dynamics import (
     check_certificate,
     exact_moments,
@@ -35,8 +33,10 @@ from obliquetd.learners import (
     WeightedTD,
 )
 from obliquetd.mdp import MDP, Policy
+from obliquetd.mdp.chain import MarkovChain
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.projection import oblique_projection
+from obliquetd.problem.compare import compare
+from obliquetd.problem.projection import oblique_projection
 from obliquetd.search import find_unstable
 
 __all__ = [

@@ -203,7 +203,7 @@ class Equations(ABC):
     """Something that is a few quantities with letters; abstract."""
 
     @abstractmethod
-    def _equations(self) -> Iterable[tuple[str, Callable[[], Any]]]:
+    def equations(self) -> Iterable[tuple[str, Callable[[], Any]]]:
         """Letters in LaTeX, and how to obtain what they stand for."""
 
     def to_latex(self) -> str:
@@ -212,7 +212,7 @@ class Equations(ABC):
         One that does not exist, or fits no page, is a comment line that says why.
         """
         lines, remarks = [], []
-        for letter, obtain in self._equations():
+        for letter, obtain in self.equations():
             try:
                 lines.append(f"{letter} &= {latex_of(obtain())}")
             except ObliqueTDError as error:

@@ -1,7 +1,7 @@
 """Feature matrices: a vector phi(s) for each state.
 
 Every maker returns a mapping of state to vector, which is what ``features=``
-takes; combine them with plain Python. :func:`feature_rows` reads what a user gave.
+takes; combine them with plain Python.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sympy as sp
 
-from obliquetd.algebra import parse_number
-from obliquetd.errors import FeatureError, LabelError
+from obliquetd.errors import FeatureError
 from obliquetd.mdp import MDP
 
 __all__ = [
     "aggregation",
     "constant",
-    "feature_rows",
     "fourier",
     "fourier_basis",
     "polynomial",
@@ -128,68 +125,3 @@ def random(
     """Integer features drawn from -largest, ..., largest."""
     rng = np.random.default_rng(seed)
     return {s: rng.integers(-largest, largest + 1, size=dimension).tolist() for s in mdp.states}
-
-
-def feature_rows(features: Any, mdp: MDP) -> list[list[Any]] | None:
-    """The rows of Phi in parsed numbers, in the order of ``mdp.states``; None is tabular.
-
-    Raises
-    ------
-    FeatureError
-        A missing or ragged row, or a matrix with another number of rows.
-    LabelError
-        A feature row for a state that does not exist.
-    NumberError
-        An entry that is NaN, infinite, or no number.
-    """
-    if features is None:
-        return None
-    if isinstance(features, Mapping):
-        for s in features:
-            if s not in mdp.index:
-                raise LabelError(f"features name the state {s!r}, which the MDP does not have")
-        missing = [s for s in mdp.states if s not in features]
-        if missing:
-            raise FeatureError(
-                f"no feature row for state {missing[0]!r}"
-                + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
-                + "; every state needs one"
-            )
-        rows = [features[s] for s in mdp.states]
-    else:
-        rows = _matrix_rows(features)
-        if len(rows) != len(mdp.states):
-            raise FeatureError(
-                f"the feature matrix has {len(rows)} rows for {len(mdp.states)} states; expected "
-                "one row a state, in the order of mdp.states"
-            )
-    vectors = [_vector(row) for row in rows]
-    width = len(vectors[0])
-    for s, vector in zip(mdp.states, vectors, strict=True):
-        if len(vector) != width:
-            raise FeatureError(
-                f"the feature row of state {s!r} has {len(vector)} entries, that of state "
-                f"{mdp.states[0]!r} has {width}; all rows need the same number"
-            )
-    if not width:
-        raise FeatureError("the feature rows are empty; expected at least one feature")
-    return [
-        [parse_number(x, f"feature {j} of state {s!r}") for j, x in enumerate(vector)]
-        for s, vector in zip(mdp.states, vectors, strict=True)
-    ]
-
-
-def _matrix_rows(features: Any) -> list[Any]:
-    if hasattr(features, "toarray"):
-        features = features.toarray()
-    if isinstance(features, sp.MatrixBase):
-        return list(features.tolist())
-    return list(features)
-
-
-def _vector(row: Any) -> list[Any]:
-    if isinstance(row, sp.MatrixBase | np.ndarray):
-        return list(np.array(row, dtype=object).ravel().tolist())
-    if isinstance(row, list | tuple):
-        return list(row)
-    return [row]

@@ -15,9 +15,14 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "progress", "mdp", "chain", "features", "learners", "checks", "inputs", "operators", "projection", "emphasis", "requests", "metrics",
-    "fixed_point", "matrices", "problem", "compare", "dynamics", "analysis", "domains", "formats", "search", "claims", "experiments", "plotting", "reproduction", "report", "cli", "__main__",
+    "errors", "algebra", "display", "progress", "mdp", "features", "learners", "problem", "dynamics", "domains", "formats", "search", "claims",
+    "experiments", "plotting", "reproduction", "report", "cli", "__main__",
 )  # fmt: skip
+ROOM = (
+    "checks", "inputs", "native", "projection", "requests", "weightings", "batch", "metrics", "fixed_point", "matrices", "evaluation", "compare",
+)  # fmt: skip
+"""The ladder inside the room for the problem; the package itself is the door."""
+TOP_LEVEL = 8
 MODULES = sorted(
     m.name
     for m in pkgutil.walk_packages(obliquetd.__path__, "obliquetd.")
@@ -60,6 +65,75 @@ def test_a_module_imports_only_from_above_it(path):
 
 def test_every_module_has_a_rung():
     assert {part_of(p) for p in PACKAGE.rglob("*.py")} - {"__init__"} == set(LADDER)
+
+
+def test_a_module_of_the_problem_imports_only_from_above_it():
+    assert {p.stem for p in (PACKAGE / "problem").glob("*.py")} - {"__init__"} == set(ROOM)
+    for here in ROOM:
+        tree = ast.parse((PACKAGE / "problem" / f"{here}.py").read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("obliquetd.problem"):
+                inside = node.module.split(".")[2:] or [alias.name for alias in node.names]
+                for other in inside:
+                    assert ROOM.index(other) < ROOM.index(here), f"{here} imports {other}"
+
+
+def test_few_modules_stand_at_the_top():
+    assert len(list(PACKAGE.glob("*.py"))) <= TOP_LEVEL
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=str)
+def test_flint_is_imported_in_algebra_alone(path):
+    names = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        )
+    }  # fmt: skip
+    assert "flint" not in names or part_of(path) == "algebra"
+
+
+def private_names(folder):
+    """Underscore names that the modules of a folder define, as functions, classes or attributes."""
+    found = set()
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+    return {n for n in found if n.startswith("_") and not n.startswith("__") and n != "_"}
+
+
+def touched_names(tree):
+    """What a file takes from another object, or imports from the room, by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                yield node.attr
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "obliquetd.problem"
+        ):
+            yield from (alias.name for alias in node.names)
+
+
+def test_private_names_are_seen():
+    assert {"_X", "_fill"} <= private_names(PACKAGE / "problem")
+    sources = ("x = problem._fill", "from obliquetd.problem.native import _fill")
+    assert all("_fill" in set(touched_names(ast.parse(s))) for s in sources)
+
+
+def test_no_private_name_of_the_problem_is_touched_outside_its_room():
+    private = private_names(PACKAGE / "problem") | {"_ops"}
+    for path in PACKAGE.rglob("*.py"):
+        if part_of(path) != "problem":
+            touched = set(touched_names(ast.parse(path.read_text()))) & private
+            assert not touched, f"{path} touches {sorted(touched)}"
 
 
 def test_no_module_is_long():

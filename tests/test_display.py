@@ -11,11 +11,11 @@ import sympy as sp
 from hypothesis import given
 
 from obliquetd import MDP, Policy, PolicyEvaluation, compare, mean_dynamics, simulate, verify
-from obliquetd.analysis import analyze
 from obliquetd.display import html_table, latex_of
 from obliquetd.domains import baird_star, dense_random_mdp, random_problem, two_state
 from obliquetd.errors import SizeError
 from obliquetd.learners import SETD, TD
+from obliquetd.report.analysis import analyze
 from tests.strategies import problems
 
 

@@ -39,7 +39,7 @@ def mixed_features(right=M.T @ (Phi.T @ Xi @ Phi) @ M):
     """The statement is the argument, so that a broken one can be fed in."""
 
     def give_m(problem, values):  # a value of M for the exact problems
-        ops = problem._ops
+        ops = problem.native
         d = ops.Phi.shape[1]
         rows = [[i + 2 * j + 1 for j in range(d)] for i in range(d)]
         scalar = ops.arithmetic.scalar

@@ -71,7 +71,7 @@ def _full(spread: Spread) -> Any:
     return np.zeros((spread.G.shape[0], spread.w.shape[1])) + more
 
 
-def warn_of_few_digits(why: str, growth: float) -> bool:
+def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
     """PrecisionWarning, and True, where a relative error of ``growth`` leaves under FEW_DIGITS digits."""
     digits = -math.log10(max(growth, EPS))
     if digits < FEW_DIGITS:
@@ -79,7 +79,7 @@ def warn_of_few_digits(why: str, growth: float) -> bool:
             f"{why} (condition {growth / EPS:.1e}): about "
             f"{max(0.0, digits):.0f} correct digits are left; use arithmetic='exact'",
             PrecisionWarning,
-            stacklevel=4,
+            stacklevel=frames,
         )
     return digits < FEW_DIGITS
 

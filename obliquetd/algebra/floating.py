@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
+from obliquetd.algebra.float_solve import solve_any, solve_square
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
@@ -25,9 +26,9 @@ from obliquetd.algebra.rounding import (
     power_of_two,
     roundings,
 )
-from obliquetd.algebra.singular import Factored, equilibrate, largest_growth
+from obliquetd.algebra.singular import equilibrate
 from obliquetd.algebra.writing import number_text
-from obliquetd.errors import KindError, NumberError, SingularError, SizeError
+from obliquetd.errors import KindError, NumberError, SizeError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
@@ -151,8 +152,13 @@ FLOAT = FloatArithmetic()
 class FloatMatrix(Matrix):
     """A numpy array of two dimensions, or a scipy.sparse ``csr_array``.
 
-    ``error`` bounds the error of each entry: an array of that shape, or a function that is
-    called when it is first asked for. None is the last place of each entry, as for data.
+    Parameters
+    ----------
+    array : numpy.ndarray or scipy.sparse array
+    report : SolveReport, optional
+    error : array of that shape, or function that returns one, optional
+        A bound on the error of each entry; a function is called when it is first asked
+        for. None is the last place of each entry, as for data.
     """
 
     arithmetic = FLOAT
@@ -184,6 +190,10 @@ class FloatMatrix(Matrix):
     def dense(self) -> npt.NDArray[np.float64]:
         """The entries as a numpy array, refused where that would fill the memory."""
         return self._dense(self.array)
+
+    def dense_error(self) -> npt.NDArray[np.float64]:
+        """The bounds on the errors as a numpy array."""
+        return self._dense(self.error)
 
     def _dense(self, array: Any) -> npt.NDArray[np.float64]:
         if isinstance(array, np.ndarray):
@@ -303,44 +313,7 @@ class FloatMatrix(Matrix):
     def solve(self, right: FloatMatrix, what: str = "the system") -> FloatMatrix:
         if 0 in self.shape:
             return FloatMatrix(np.zeros((self.shape[1], right.shape[1])))
-        factored = Factored.of(finite(self.array))
-        b = finite(right.dense())
-        x = quiet(lambda: factored.solve(b)) if factored else np.full(b.shape, np.nan)
-        if factored and not np.isfinite(x).all():
-            x = factored.solve(b / self.arithmetic.magnitude(right))
-            if np.isfinite(x).all():  # only the size of b was too much
-                finite(math.inf)
-        if factored is None or not np.isfinite(x).all():
-            raise SingularError(f"{what} is singular to working precision", self._null_vector())
-        sizes = np.abs(x).max(axis=0, initial=0.0)
-        sizes = np.where(sizes > 0, sizes, 1.0)
-        from_matrix = np.asarray(self.error @ np.abs(x)) / sizes
-        growth = largest_growth(factored, from_matrix.max(axis=1))
-        if growth >= 1.0:
-            raise SingularError(f"{what} is singular to working precision", self._null_vector())
-        from_right = self._dense(right.error) / sizes
-        total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
-        warned = warn_of_few_digits(f"{what} is nearly singular", growth)
-        report = SolveReport(self._backward_error(x, right), max(1.0, total / EPS), warned)
-
-        def error() -> Any:
-            gap = np.abs(self.array @ x - b)
-            weight = from_matrix * sizes + right.error + gap
-            return factored.growth(weight) + np.abs(x) * EPS
-
-        return FloatMatrix(x, report, error)
-
-    def _null_vector(self) -> npt.NDArray[Any] | None:
-        if self.shape[0] > SPARSE_FROM:
-            return None
-        vector: npt.NDArray[Any] = np.linalg.svd(np.nan_to_num(self.dense()))[2][-1]
-        return vector
-
-    def _backward_error(self, x: npt.NDArray[Any], right: FloatMatrix) -> float:
-        gap = np.abs(self.array @ x - right.array).max(initial=0.0)
-        norm = abs(self.array).sum(axis=1).max()
-        scale = norm * np.abs(x).max(initial=0.0) + np.abs(right.array).max()
-        return float(gap / scale) if scale else 0.0
+        return FloatMatrix(*solve_square(self, right, what))
 
     def general_solution(self, right: FloatMatrix, what: str = "the system") -> GeneralSolution:
         """By singular values of the equilibrated matrix, each judged against its own bound."""
@@ -348,25 +321,17 @@ class FloatMatrix(Matrix):
             return GeneralSolution(
                 self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0)))
             )
-        system = equilibrate(finite(self.dense()), self._dense(self.error))
-        null = self._null(system)
-        found = system.solve(finite(right.dense()), self._dense(right.error))
-        if found is None:
-            return GeneralSolution(None, null)
-        warned = warn_of_few_digits(f"{what} is nearly singular", found.growth)
-        report = SolveReport(found.residual, max(1.0, found.total / EPS), warned)
-        return GeneralSolution(FloatMatrix(finite(found.x), report, Spread(found.G, found.w)), null)
-
-    @staticmethod
-    def _null(system: Any) -> FloatMatrix:
-        vectors, error = system.null_space()
-        return FloatMatrix(vectors, error=error)
+        found, null = solve_any(self, right, what)
+        return GeneralSolution(found and FloatMatrix(*found), _from_null(null))
 
     def null_space(self) -> FloatMatrix:
-        return self._null(equilibrate(finite(self.dense()), self._dense(self.error)))
+        return _from_null(self._system().null_space())
+
+    def _system(self) -> Any:
+        return equilibrate(finite(self.dense()), self.dense_error())
 
     def column_basis(self) -> FloatMatrix:
-        system = equilibrate(finite(self.dense()), self._dense(self.error))
+        system = self._system()
         columns = self.balanced()
         full = system.rank == self.shape[1]
         if full and system.graded:  # an orthonormal basis would bury the small rows in rounding
@@ -377,7 +342,7 @@ class FloatMatrix(Matrix):
         return FloatMatrix(u[:, kept], error=error)
 
     def rank(self) -> int:
-        return equilibrate(finite(self.dense()), self._dense(self.error)).rank
+        return int(self._system().rank)
 
     def det(self) -> float:
         return float(np.linalg.det(self.dense()))
@@ -398,3 +363,8 @@ def _wrap(array: Any, error: Any = None) -> FloatMatrix:
     if isinstance(array, np.ndarray):
         return FloatMatrix(array, error=error)
     return FloatMatrix(array.tocsr(), error=error)
+
+
+def _from_null(found: tuple[Any, Any]) -> FloatMatrix:
+    vectors, error = found
+    return FloatMatrix(vectors, error=error)

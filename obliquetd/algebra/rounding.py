@@ -20,7 +20,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EPS", "SAFETY", "SMALLEST", "negligible", "power_of_two", "roundings"]
+__all__ = [
+    "EIGENVALUE",
+    "EPS",
+    "NEARLY_REAL",
+    "NO_DESCENT",
+    "SAFETY",
+    "SAME",
+    "SMALLEST",
+    "STATIONARY",
+    "UNSTABLE",
+    "negligible",
+    "power_of_two",
+    "roundings",
+]
 
 EPS = float(np.finfo(float).eps)
 SMALLEST = float(np.finfo(float).smallest_subnormal)
@@ -30,21 +43,40 @@ SAFETY = 2.0
 FEW_DIGITS = 6.0
 """A solve that keeps fewer correct digits than this warns."""
 
+# Tolerances where no bound on the error is known; each is relative to a size that is named there.
+SAME = 1e-9
+"""What was computed twice is one number where it differs by no more."""
+STATIONARY = 1e-9
+"""Weights are stationary where a step changes none of them by more."""
+UNSTABLE = 1e-9
+"""An eigenvalue's real part beside the norm of A, from where a search asks for the exact verdict."""
+NO_DESCENT = 1e-12
+"""A gradient beside the right-hand side, below which a least-squares problem is solved."""
+NEARLY_REAL = 1e-7
+"""The imaginary part of an eigenvalue that is real but for rounding."""
+EIGENVALUE = 1e-12
+"""An eigenvalue's distance from 0, or of its modulus from 1, that rounding alone may make."""
 
-def negligible(value: Any, error: Any) -> Any:
-    """Whether values are zero for all that is known: within ``SAFETY`` times their bounds.
+
+def negligible(value: Any, size: Any, tolerance: float = SAFETY) -> Any:
+    """Whether values are zero for all that is known.
 
     Parameters
     ----------
-    value, error : float or array
-        Numbers and the bounds on their errors, of one shape.
+    value : float or array
+    size : float or array
+        The bounds on their errors; with a tolerance, what they are small beside.
+    tolerance : float
+        A named one of this module; the bounds are taken ``SAFETY`` times unless given.
 
     Examples
     --------
     >>> negligible(0.1 + 0.2 - 0.3, 0.6 * EPS), negligible(1e-200, 1e-216)
     (True, False)
+    >>> negligible(1e-12, 0.5, STATIONARY)
+    True
     """
-    return abs(value) <= SAFETY * error
+    return abs(value) <= tolerance * size
 
 
 def roundings(terms: int) -> float:

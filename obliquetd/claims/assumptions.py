@@ -18,8 +18,8 @@ import sympy as sp
 from obliquetd.dynamics import MeanDynamics, mean_dynamics
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import Learner
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__ = [
     "A_NONSINGULAR",
@@ -115,7 +115,7 @@ def dynamics(problem: PolicyEvaluation, learner: Learner | None) -> MeanDynamics
 
 def _of(test: Callable[[Operators], Any]) -> Callable[[PolicyEvaluation, Learner | None], bool]:
     """A test on the matrices of the problem alone."""
-    return lambda problem, _learner: bool(test(problem._ops))
+    return lambda problem, _learner: bool(test(problem.native))
 
 
 def _nonsingular(ops: Operators, matrix: Any) -> bool:

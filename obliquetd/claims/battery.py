@@ -93,7 +93,7 @@ def problem_values(problem: PolicyEvaluation) -> dict[str, Matrix]:
 
     X is drawn anew for every feature matrix, and has no other relation to the rest.
     """
-    ops = problem._ops
+    ops = problem.native
     n, d = ops.Phi.shape
     seed = zlib.crc32(repr(problem.Phi.tolist()).encode())
     draw = np.random.default_rng(seed).integers(-2, 3, size=(n, d)) + np.eye(n, d, dtype=int)
@@ -224,7 +224,7 @@ class _Statement:
                         add_inverses(values, {other: inverted})
             if not word.letters() <= set(values):
                 return True
-            return bool(word.evaluate(values, values["L"]).det() != problem._ops.arithmetic.zero)
+            return bool(word.evaluate(values, values["L"]).det() != problem.native.arithmetic.zero)
 
         short = str(word).replace(" ", "")
         return Assumption(f"{short} non-singular", f"{word} has an inverse", test)
@@ -235,7 +235,7 @@ class _Statement:
         if self.extra is not None:
             self.extra(problem, values)
         add_inverses(values, self.inverses)
-        one = problem._ops.arithmetic.identity(problem._ops.n)
+        one = problem.native.arithmetic.identity(problem.native.n)
         for left, right in self.rules:
             if _sides(left, right, values, one) is not None:
                 raise InputError(f"the rule {left} = {right} is false on {problem!r}")
@@ -258,7 +258,7 @@ def _sides(
 
 def _sizes(problems: Sequence[PolicyEvaluation]) -> str:
     rational = [p for p in problems if not p.symbols]
-    sizes = sorted({f"{p._ops.n}x{p._ops.Phi.shape[1]}" for p in rational})
+    sizes = sorted({f"{p.native.n}x{p.native.Phi.shape[1]}" for p in rational})
     symbolic = sorted({str(s) for p in problems for s in p.symbols})
     parts = [f"{len(rational)} rational problems ({', '.join(sizes)})"] if rational else []
     if symbolic:

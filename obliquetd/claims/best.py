@@ -34,7 +34,7 @@ C_FOLLOWS = "C v = 0 gives Xi Phi v = 0 and so v'Phi'Xi = 0: the other assumptio
 OUTSIDE = Assumption(
     "V outside span(Phi)",
     "V_pi does not lie in span(Phi)",
-    lambda p, _: p._ops.Phi.general_solution(p._ops.v_pi).particular is None,
+    lambda p, _: p.native.Phi.general_solution(p.native.v_pi).particular is None,
 )
 
 
@@ -136,7 +136,7 @@ def lemma_1_the_solution(solution: Word = PI @ V) -> Outcome:
         inverses={"K": Phi.T @ Xi @ Phi},
         rules=[(Phi.T @ Xi @ V, Phi.T @ Xi @ Phi @ theta)],
         extra=lambda p, values: values.__setitem__(
-            "theta", p._ops.C.solve(p._ops.Xi_Phi.T @ p._ops.v_pi)
+            "theta", p.native.C.solve(p.native.Xi_Phi.T @ p.native.v_pi)
         ),
         premise="So C theta = Phi'Xi V",
     )
@@ -159,7 +159,7 @@ def lemma_1_let(conclusion: str = "L'X = Xi Phi") -> Outcome:
     """A projection knows the span of X only: X* M does as well, for every non-singular M."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops = problem._ops
+        ops = problem.native
         twice = ops.X_star.scaled(ops.arithmetic.scalar(parse_number(2)))
         along = ops.L_pi.T @ twice
         same = ops.Phi @ (along.T @ ops.Phi).solve(along.T)
@@ -191,7 +191,7 @@ def lemma_1_let(conclusion: str = "L'X = Xi Phi") -> Outcome:
 
 def _no_projection(problem: PolicyEvaluation) -> Observed | None:
     """X*'Phi singular although C is not."""
-    ops = problem._ops
+    ops = problem.native
     crossed = (ops.X_star.T @ ops.Phi).det()
     if crossed or not ops.C.det():
         return None
@@ -243,7 +243,7 @@ def lemma_1_existence(policy: str = "off-policy") -> Outcome:
 
 def _not_unique(problem: PolicyEvaluation) -> Observed | None:
     """Weights that Pi V leaves open."""
-    null = problem._ops.C.null_space()
+    null = problem.native.C.null_space()
     if not null.shape[1]:
         return None
     return {"C": problem.C, "C v = 0 for v'": null.public().T}
@@ -283,7 +283,7 @@ def best_unique_and_stable(weights: str = "any") -> Outcome:
 
 def _near_and_unstable(problem: PolicyEvaluation) -> Observed | None:
     """TD's fixed point is Pi V itself, and TD diverges."""
-    ops = problem._ops
+    ops = problem.native
     A = ops.Xi_Phi.T @ ops.Lambda
     if A.shape != (1, 1) or not ops.arithmetic.sign(A.item()) < 0:
         return None

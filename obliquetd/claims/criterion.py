@@ -43,7 +43,7 @@ def _square_problems() -> list[PolicyEvaluation]:
 
 def _another_Y(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """N with N'Xi L Phi = 0: then Y* + N meets the criterion as well as Y*."""
-    null = (problem._ops.Lambda.scale_rows(problem._ops.xi).T).null_space()
+    null = (problem.native.Lambda.scale_rows(problem.native.xi).T).null_space()
     return {"N' with N'Xi L Phi = 0": null.public().T} if null.shape[1] else None
 
 
@@ -63,14 +63,14 @@ def proposition_1(conclusion: Word | None = None) -> Outcome:
     claimed = Xii @ X_STAR if conclusion is None else conclusion
 
     def solve_for_Y(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
-        ops = problem._ops
+        ops = problem.native
         values["Y"] = (ops.Lambda.T @ values["Xi"]).solve(ops.C.T)
         values["R"] = values["Phi"].solve(ops.arithmetic.identity(ops.n))
 
     def with_inverses(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
         solve_for_Y(problem, values)
         for name, of in (("L^-1", "L"), ("Xi^-1", "Xi")):
-            values[name] = values[of].solve(problem._ops.arithmetic.identity(problem._ops.n))
+            values[name] = values[of].solve(problem.native.arithmetic.identity(problem.native.n))
 
     first = decide_identity(
         [("Y'Xi L", Y.T @ Xi @ L, Y.T @ Xi @ L @ Phi @ R)],
@@ -116,7 +116,7 @@ def proposition_1_and_lemma_1(rank: str = "full") -> Outcome:
     """With Phi R = I every V is Phi (R V), so the two premises exclude each other."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops = problem._ops
+        ops = problem.native
         if rank == "full" and ops.Phi.rank() < ops.n:
             return None
         solution = ops.Phi.general_solution(ops.v_pi)
@@ -133,7 +133,7 @@ def proposition_1_and_lemma_1(rank: str = "full") -> Outcome:
         [("V", Phi @ R @ V, V)],
         rules=[(Phi @ R, letters.Id)],
         extra=lambda p, values: values.__setitem__(
-            "R", values["Phi"].solve(p._ops.arithmetic.identity(p._ops.n))
+            "R", values["Phi"].solve(p.native.arithmetic.identity(p.native.n))
         ),
         problems=_square_problems(),
         premise="With Phi R = I",

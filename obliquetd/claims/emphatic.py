@@ -26,8 +26,8 @@ from obliquetd.claims.words import Word, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import ETD, Learner
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__: list[str] = []
 
@@ -36,7 +36,7 @@ P, Phi, Xi, Id = letters.P, letters.Phi, letters.Xi, letters.Id
 
 def _no_limit(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """A vector that every power of gamma P keeps."""
-    null = problem._ops.L_pi.null_space()
+    null = problem.native.L_pi.null_space()
     return {"gamma P v = v for v'": null.public().T} if null.shape[1] else None
 
 
@@ -59,7 +59,7 @@ def power_series(step: Word = P) -> Outcome:
 
     def third_power(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
         p = values["P"]
-        one = problem._ops.arithmetic.identity(problem._ops.n)
+        one = problem.native.arithmetic.identity(problem.native.n)
         values["S"], values["Q"] = one + p + p @ p, p @ p @ p
 
     induction = decide_identity(
@@ -93,7 +93,7 @@ def _limit_gap(
     problem: PolicyEvaluation, ratio: Callable[[Any, Any], Any] = lambda pi, mu: pi / mu
 ) -> Observed | None:
     """Three steps by histories against the series, and f against its equation."""
-    ops = problem._ops
+    ops = problem.native
     paths = _trace_by_follow_on(ops, 3, ratio)
     series = ops.xi
     for _ in range(3):
@@ -120,7 +120,7 @@ def f_is_limit(ratio: Callable[[Any, Any], Any] = lambda pi, mu: pi / mu) -> Out
     h_{t+1}(s') = Pr(S_{t+1} = s') + sum over s, a of mu(a|s) P(s'|s,a) g rho h_t(s), which is
     xi + (gamma P)'h_t where xi is stationary. The series tends to f for gamma < 1 (power-series).
     """
-    problems = [p for p in off_policy_battery() if p._ops.n < 4] + [
+    problems = [p for p in off_policy_battery() if p.native.n < 4] + [
         p for p in gallery()[12:60] if STATIONARY.holds(p) and DISCOUNT.holds(p)
     ]
     found = Counterexample.find(problems, lambda p: _limit_gap(p, ratio))

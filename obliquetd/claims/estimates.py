@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 def _covariance_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """E[phi_t phi_t'] along the trajectory, two steps in, against C."""
-    ops = problem._ops
+    ops = problem.native
     d = ops.Phi.shape[1]
     total = [[ops.arithmetic.zero] * d for _ in range(d)]
     for s, w, _ in follow(ops, 2, lambda _s: None, lambda *_: None):
@@ -55,7 +55,7 @@ def c_hat_unbiased(power: int = 1) -> Outcome:
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
         if power != 1:
-            ops = problem._ops
+            ops = problem.native
             squared = ops.Phi.T @ ops.Xi_Phi.scale_rows(ops.xi)
             return None if (squared - ops.C).is_zero() else {"Phi'Xi^2 Phi": squared.public()}
         return _covariance_gap(problem, None)
@@ -132,7 +132,7 @@ def policy_names_swapped(behavior: str = POLICIES["behavior"]) -> Outcome:
     """Read with these names, rho = behaviour/target, and E[rho] under the behaviour is not 1."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops = problem._ops
+        ops = problem.native
         pi, mu = (ops.pi, ops.mu) if behavior == "pi_b" else (ops.mu, ops.pi)
         taken = [
             (s, q * (p / q) * w)

@@ -25,7 +25,7 @@ SOLUTION = Phi @ H @ X.T @ r  # Phi theta of Lemma 2
 
 def _values_not_unique(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """A direction that the Bellman equation leaves open, or a residual."""
-    ops = problem._ops
+    ops = problem.native
     null = ops.L_pi.null_space()
     if null.shape[1]:
         return {"(I - gamma P) v = 0 for v'": null.public().T}
@@ -139,7 +139,7 @@ def lemma_2_necessary(discount: str = "5/6") -> Outcome:
     """With reward 0, theta = 0 solves the equation whatever A is."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops = problem._ops
+        ops = problem.native
         A = ops.Xi_Phi.T @ ops.Lambda
         if A.det():
             return None

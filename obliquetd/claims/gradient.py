@@ -132,7 +132,7 @@ def gtd2_off_policy_stable(make: Callable[..., Learner] = GTD2) -> Outcome:
         found = Counterexample.find([problem], lambda p: not_stable(p, learner), learner)
         assert found is not None
         return refuted(found, f"on {problem!r} it is stable exactly for mu in {region}")
-    problems = [p for p in _problems() if p._ops.Phi.shape[1] <= 2]
+    problems = [p for p in _problems() if p.native.Phi.shape[1] <= 2]
     if not all(_schur(p, make(mu="mu"), corrected=False) for p in problems):
         raise AssertionError("the elimination of u fails")
     return Outcome(

@@ -37,7 +37,7 @@ def _order_matters(problem: PolicyEvaluation, learner: Learner | None) -> Observ
 
 def _shuffled_etd(problem: PolicyEvaluation) -> Observed | None:
     """ETD whose trace runs on through independent samples: A is TD's over 1 - gamma."""
-    ops = problem._ops
+    ops = problem.native
     one = ops.arithmetic.one
     shuffled = (ops.Xi_Phi.T @ ops.Lambda).scaled(one / (one - ops.discount)).public()
     ordered = mean_dynamics(problem, ETD()).A
@@ -83,7 +83,7 @@ def sequential_sampling(learner: Learner = SETD()) -> Outcome:  # noqa: B008 - a
 
 def _episodes_fit(problem: PolicyEvaluation, order: str) -> Observed | None:
     """ETD on a trajectory of many episodes: its A is the emphatic one, and stable."""
-    ops = problem._ops
+    ops = problem.native
     ends = [g == 0 for g, q in zip(ops.row_discount, ops.mu, strict=True) if q]
     if not any(ends):
         return None

@@ -70,7 +70,7 @@ def _asymmetry(problem: PolicyEvaluation, mixed: bool, spans: Word) -> Observed 
     projection = phi @ (x.T @ phi).solve(x.T)
     symmetric = (projection - projection.T).is_zero()
     named = spans.evaluate(values, phi)
-    joint = problem._ops.arithmetic.matrix(
+    joint = problem.native.arithmetic.matrix(
         [[*a, *b] for a, b in zip(named.rows(), x.rows(), strict=True)], (phi.shape[0], 2 * d)
     )
     same = joint.rank() == named.rank() == x.rank()
@@ -187,7 +187,7 @@ def _rows_are_basis(axis: str, matrix: str) -> Outcome:
     """The space lies in R^n; a row lies in R^d."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops = problem._ops
+        ops = problem.native
         whole = ops.Phi if matrix == "Phi" else ops.Xi_Phi
         vectors = whole.T if axis == "rows" else whole
         length = vectors.shape[0]

@@ -29,7 +29,7 @@ c, s = sp.symbols("c s")
 FACTORS = Assumption(
     "p != 0, q != 0",
     "both factors are nonzero, so that the matrix has rank one",
-    lambda problem, _: all(any(column) for column in zip(*problem._ops.Phi.rows(), strict=True)),
+    lambda problem, _: all(any(column) for column in zip(*problem.native.Phi.rows(), strict=True)),
 )
 """The two columns of Phi carry p and q."""
 
@@ -231,7 +231,7 @@ def norm_minimizers_agree(second: str = "phi") -> Outcome:
 
 def _terms(problem: PolicyEvaluation, seed: int = 0) -> list[list[Any]]:
     """The sentence's terms (omega_i Delta phi_i - phi_i) phi_i', one a transition, as flat vectors."""
-    ops = problem._ops
+    ops = problem.native
     rng = np.random.default_rng(seed)
     phi = ops.Phi.rows()
     out = []
@@ -249,7 +249,7 @@ def _pairs(problem: PolicyEvaluation, direction: int) -> Observed | None:
         bound = sum(a * a for a in x) * sum(b * b for b in y)
         above, below = inner > 0 and inner**2 > bound, inner < 0 or inner**2 < bound
         if above if direction == 1 else below:
-            public = problem._ops.arithmetic.public
+            public = problem.native.arithmetic.public
             return {"<x, y>": public(inner), "|x|^2 |y|^2": public(bound)}
     return None
 

@@ -16,8 +16,8 @@ from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples, follow, state_weights
 from obliquetd.claims.setting import Setting
 from obliquetd.learners import Learner
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__: list[str] = []
 
@@ -117,7 +117,7 @@ def _shifted(ops: Operators, lam: Any) -> tuple[Any, Any]:
 
 
 def _shift_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
-    ops = problem._ops
+    ops = problem.native
     later, earlier = _shifted(ops, ops.arithmetic.scalar(sp.Rational(1, 2)))
     if later == earlier:
         return None

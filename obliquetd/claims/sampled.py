@@ -129,7 +129,7 @@ def setd_consistent_deterministic(transitions: str = "deterministic") -> Outcome
         [("L A^-1 b", D @ L @ A @ D @ r, D @ L @ Li @ r)],
         inverses={"A^-1": D @ L, "L^-1": L},
         extra=lambda p, values: values.__setitem__(
-            "D", values["Xi"] + p._ops.arithmetic.identity(p._ops.n)
+            "D", values["Xi"] + p.native.arithmetic.identity(p.native.n)
         ),
         premise="With D L (A^-1 b) = D L (L^-1 r), and D L non-singular",
     )
@@ -155,15 +155,15 @@ def setd_consistent_stochastic(transitions: str = "stochastic") -> Outcome:
 
 def _forward(problem: PolicyEvaluation, weights: Matrix, lam: sp.Rational) -> sp.Matrix:
     """theta of Phi' diag(weights) (I - lam P_gamma)^-1 (r - L Phi theta) = 0."""
-    ops = problem._ops
+    ops = problem.native
     damped = ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(ops.arithmetic.scalar(lam))
     X = damped.T.solve(ops.Phi.scale_rows(weights))
     return (X.T @ ops.Lambda).solve(X.T @ ops.r_pi, "the forward view").public()
 
 
 def _column(problem: PolicyEvaluation, values: sp.Matrix) -> Matrix:
-    scalar = problem._ops.arithmetic.scalar
-    return problem._ops.arithmetic.column([scalar(parse_number(x)) for x in values])
+    scalar = problem.native.arithmetic.scalar
+    return problem.native.arithmetic.column([scalar(parse_number(x)) for x in values])
 
 
 @claim(
@@ -277,7 +277,7 @@ def etd_lambda_forward_view(weighting: str = "emphasis") -> Outcome:
     lam = sp.Rational(1, 2)  # the identity is affine in lambda, and holds at lambda = 0
 
     def weights(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
-        values["f"], values["xi"] = problem._ops.f, problem._ops.xi
+        values["f"], values["xi"] = problem.native.f, problem.native.xi
 
     mixed = decide_identity(
         [("the emphasis", (one - lam * P).T @ f, lam * xi + (1 - lam) * f)],
@@ -295,7 +295,7 @@ def etd_lambda_forward_view(weighting: str = "emphasis") -> Outcome:
 
 def _emphatic_gap(problem: PolicyEvaluation, weighting: str) -> Observed | None:
     """The fixed point of the rule at lambda = 1/2 against the forward view with weights m."""
-    ops = problem._ops
+    ops = problem.native
     damped = ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(ops.arithmetic.scalar(LAMBDA))
     # I - P^lambda = (I - lambda P_gamma)^-1 L, so m = (I - lambda P_gamma)' L^-T xi
     m = damped.T @ ops.f if weighting == "emphasis" else ops.xi

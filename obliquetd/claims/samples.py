@@ -10,8 +10,8 @@ import sympy as sp
 
 from obliquetd.algebra import Matrix
 from obliquetd.learners import Transition, omega
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__ = ["Samples", "follow", "state_weights", "trace_by_histories"]
 
@@ -25,7 +25,7 @@ class Samples:
     """
 
     def __init__(self, problem: PolicyEvaluation) -> None:
-        ops = self.ops = problem._ops
+        ops = self.ops = problem.native
         phi = np.array(ops.Phi.rows(), dtype=object)
         self.phi, self.phi_next = phi[ops.state], phi[ops.next_state]
         self.delta_phi = self.phi - ops.row_discount[:, None] * self.phi_next

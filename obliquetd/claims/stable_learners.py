@@ -80,8 +80,8 @@ def _resolvent() -> None:
     at = {lam: sp.Rational(1, 2)}
 
     def resolvent(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
-        unit = problem._ops.arithmetic.identity(problem._ops.n)
-        half = problem._ops.arithmetic.scalar(parse_number(at[lam]))
+        unit = problem.native.arithmetic.identity(problem.native.n)
+        half = problem.native.arithmetic.scalar(parse_number(at[lam]))
         values["N"] = (unit - values["P"].scaled(half)).solve(unit)
 
     tested = decide_identity(

@@ -45,7 +45,7 @@ def lambda_td_equation(trace: str = "1/2") -> Outcome:
     """T^lambda v - v = (I - lambda P_gamma)^-1 (r - L v), which is r - L v for lambda = 0 only."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops = problem._ops
+        ops = problem.native
         lam = ops.arithmetic.scalar(sp.Rational(trace))
         theta = ops.arithmetic.column([ops.arithmetic.one] * ops.Phi.shape[1])
         one_step = ops.r_pi - ops.Lambda @ theta
@@ -88,7 +88,7 @@ def lambda_return_expectation(actions_of: str = "pi") -> Outcome:
     """G already carries rho, so averaging over pi counts the ratio twice; lambda = 0 shows it."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        ops, x = problem._ops, Samples(problem)
+        ops, x = problem.native, Samples(problem)
         policy = ops.pi if actions_of == "pi" else ops.mu
         value = np.array(ops.v_pi.entries(), dtype=object)
         target = ops.reward + ops.row_discount * value[ops.next_state]
@@ -135,7 +135,7 @@ def delta_recursion(last: str = "(rho - 1)*x") -> Outcome:
 
 def _histories_gap(problem: PolicyEvaluation, decay: Word) -> Observed | None:
     """The trace by every history of three steps, against sum over k of (lambda decay')^k Xi Omega Phi."""
-    ops = problem._ops
+    ops = problem.native
     lam = ops.arithmetic.scalar(HALF)
     paths = trace_by_histories(ops, 3, lam, state_weights(ops))
     values = problem_values(problem)
@@ -151,7 +151,7 @@ def _histories_gap(problem: PolicyEvaluation, decay: Word) -> Observed | None:
 
 def _rule_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
     """TD(lambda)'s A, from its rule, against Phi'Xi (I - lambda gamma P)^-1 L Phi."""
-    ops = problem._ops
+    ops = problem.native
     damped = ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(ops.arithmetic.scalar(HALF))
     formula = (ops.Xi_Phi.T @ damped.solve(ops.Lambda)).public()
     rule = mean_dynamics(problem, TD(lam=HALF)).A
@@ -216,7 +216,7 @@ def trace_form(decay: Word = P) -> Outcome:
 
 def _mean_trace(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
     """Omega, D, B and the mean trace at lambda = 1/2."""
-    ops = problem._ops
+    ops = problem.native
     unit, lam = ops.arithmetic.identity(ops.n), ops.arithmetic.scalar(HALF)
     values["Omega"] = unit.scale_rows(state_weights(ops))
     values["D"] = unit - values["P"].scaled(lam)

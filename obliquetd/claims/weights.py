@@ -29,7 +29,7 @@ __all__: list[str] = []
 STEPS = Assumption(
     "Delta phi != 0",
     "no Delta phi is zero",
-    lambda problem, _: all(any(row) for row in problem._ops.Lambda.rows()),
+    lambda problem, _: all(any(row) for row in problem.native.Lambda.rows()),
 )
 
 
@@ -241,7 +241,7 @@ def omega_by_zeroing_gradient(bound: str = "max") -> Outcome:
 
 def _nearer(problem: PolicyEvaluation, _learner: Learner | None, shift: int = 0) -> Observed | None:
     """Whether another diagonal is as near to X* as the closed form."""
-    ops = problem._ops
+    ops = problem.native
     omega = problem.Omega_star
     x_star = ops.X_star.public()
     for i, (w, phi) in enumerate(zip(problem.xi, problem.Phi.tolist(), strict=True)):

@@ -75,7 +75,7 @@ def analyze(
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
     """
-    from obliquetd.analysis import analyze as analyze_problem
+    from obliquetd.report.analysis import analyze as analyze_problem
 
     methods = [name for name in learner or METHODS if name in METHODS]
     rules = _rules(learner, numbers)

@@ -86,7 +86,7 @@ def table1(
 
     Example: [bold]obliquetd table1[/]
     """
-    from obliquetd.compare import LEGEND
+    from obliquetd.problem.compare import LEGEND
     from obliquetd.reproduction import table_1
 
     rows = table_1(discount)

@@ -8,8 +8,8 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import cell_text, number_text
-from obliquetd.analysis import Analysis, LearnerRow
 from obliquetd.dynamics.stability import Stability
+from obliquetd.report.analysis import Analysis, LearnerRow
 
 __all__ = ["formula_lines", "learner_cells", "stability_cells", "stability_text", "state_cells"]
 
@@ -20,7 +20,7 @@ def _cell(value: Any) -> str:
 
 def learner_cells(analysis: Analysis) -> list[list[str]]:
     """The table of learners as text, a heading first; A and b for one feature, theta up to four."""
-    d = analysis.problem._ops.Phi.shape[1]
+    d = analysis.problem.native.Phi.shape[1]
     out = [["learner", *(["A", "b"] if d == 1 else []), *(["theta"] if d <= 4 else [])]]
     out[0] += ["RMSE", "|v - Pi v|"]
     for row in analysis.learners:
@@ -65,7 +65,7 @@ def formula_lines(analysis: Analysis) -> list[str]:
         if point.theta is not None
     ]
     for row in analysis.learners:
-        if row.error is None and analysis.problem._ops.Phi.shape[1] == 1:
+        if row.error is None and analysis.problem.native.Phi.shape[1] == 1:
             A, b = (_matrix_text(m) for m in (row.dynamics.A, row.dynamics.b))
             out.append(f"{row.name}, from its rule: A = [{A}], b = [{b}]")
         if row.stability is not None:

@@ -137,7 +137,7 @@ def show_analysis(found: Any, most: int) -> None:
 
 def _show_tables(found: Any, most: int) -> None:
     from obliquetd.cli.tables import learner_cells, stability_cells, state_cells
-    from obliquetd.compare import LEGEND
+    from obliquetd.problem.compare import LEGEND
 
     states = len(found.problem.states)
     print_cells(state_cells(found, most))

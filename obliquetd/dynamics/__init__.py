@@ -2,6 +2,7 @@
 
 from obliquetd.dynamics.binding import check_certificate
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
+from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.moments import Moments, exact_moments
 from obliquetd.dynamics.regions import StabilityMap, stability_map, stability_region
@@ -18,6 +19,7 @@ __all__ = [
     "exact_moments",
     "follow_on_second_moment",
     "mean_dynamics",
+    "point_of_learner",
     "second_moment_is_finite",
     "stability_map",
     "stability_region",

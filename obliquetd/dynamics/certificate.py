@@ -166,7 +166,8 @@ def _exact_lyapunov(Q: FieldMatrix, rate: Fraction) -> list[list[str]] | None:
             for coefficient, a, b in ((q[t][i], t, j), (q[t][j], i, t)):
                 column = place[min(a, b), max(a, b)]
                 system[k][column] = system[k][column] + coefficient
-    right = [[arithmetic.one if i == j else arithmetic.zero] for i, j in pairs]
+    identity = arithmetic.identity(m).rows()
+    right = [[identity[i][j]] for i, j in pairs]
     size = len(pairs)
     try:
         left = arithmetic.matrix(system, (size, size))

@@ -12,7 +12,7 @@ The memory that a row hands on is affine too, M m + c, so zeta solves the linear
     zeta(s') = sum over rows into s' of mu(a|s) p { xi(s) c + M zeta(s) }.
 
 Evaluating the rule at x = 0 gives b; at the unit vectors, with reward 0, -A. No closed form is
-used: :mod:`obliquetd.projection` has those, as the cross-check.
+used: :mod:`obliquetd.problem.projection` has those, as the cross-check.
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import Matrix
+from obliquetd.dynamics.jumps import Jump, linear_system
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
-from obliquetd.dynamics.scalars import Rounded, native_matrix, rounded_entries
+from obliquetd.dynamics.scalars import (
+    Rounded,
+    lifted,
+    native_matrix,
+    rounded_entries,
+    unsigned,
+)
 from obliquetd.dynamics.span import Span, span_of_updates
 from obliquetd.errors import SingularError
 
@@ -60,20 +67,23 @@ class Expectation:
             return [rule.nothing] * n
         maps = [(sample, *rule.carried(sample)) for sample in self.samples]
         units = self._units([start for _, start, _ in maps])
-        size = n * k
-        system = [[rule.one if i == j else rule.zero for j in range(size)] for i in range(size)]
-        right = [rule.zero] * size
-        for sample, start, columns in maps:
-            s, t = sample.state * k, sample.next_state * k
-            for i, c in enumerate(start):
-                if c:
-                    gained = self.xi[sample.state] * sample.chance * c / units[i]
-                    right[t + i] = right[t + i] + gained
-            for j, column in enumerate(columns):
-                for i, value in enumerate(column):
-                    if value:
-                        share = sample.chance * value * units[j] / units[i]
-                        system[t + i][s + j] = system[t + i][s + j] - share
+        jumps = [
+            Jump(
+                sample.state, sample.next_state, sample.chance,
+                [[column[i] * units[j] / units[i] if column[i] else rule.zero
+                  for j, column in enumerate(columns)] for i in range(k)],
+                [self.xi[sample.state] * sample.chance * c / unit if c else rule.zero
+                 for c, unit in zip(start, units, strict=True)],
+            )
+            for sample, start, columns in maps
+        ]  # fmt: skip
+        system, right = linear_system(
+            self.arithmetic,
+            jumps,
+            n,
+            k,
+            lambda x: unsigned(lifted(x, self.arithmetic), self.arithmetic),
+        )
         solved = self._solved(system, right)
         return [
             [solved[s * k + i] * units[i] / self.xi[s] for i in range(k)]

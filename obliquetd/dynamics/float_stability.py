@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra.rounding import EPS
 from obliquetd.dynamics.stability import Stability
 
 __all__ = ["float_stability"]
 
 Floats = npt.NDArray[Any]
-EPS = 2.0**-52
+
 SAFETY = 4.0
 LARGEST_PRECISE = 16
 """Size of Q up to which eigenvalues are computed with more digits, where floats are too few."""

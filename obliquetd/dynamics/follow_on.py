@@ -9,8 +9,8 @@ import sympy as sp
 from obliquetd.algebra import Matrix
 from obliquetd.dynamics.sampling import is_stationary
 from obliquetd.errors import InputError, SingularError, UndefinedError
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__ = ["follow_on_second_moment", "second_moment_is_finite", "second_moment_kernel"]
 
@@ -21,7 +21,7 @@ def second_moment_kernel(problem: PolicyEvaluation) -> Any:
     The second moment of F_t = 1 + g rho F_{t-1} is carried by K; it is finite exactly
     where the spectral radius of K is below 1 (K has no negative entry).
     """
-    return _kernel(problem._ops).public()
+    return _kernel(problem.native).public()
 
 
 def _weighted(ops: Operators, power: int) -> Any:
@@ -36,7 +36,7 @@ def _weighted(ops: Operators, power: int) -> Any:
 
 
 def _kernel(ops: Operators) -> Matrix:
-    return ops._square(_weighted(ops, 2))
+    return ops.square(_weighted(ops, 2))
 
 
 def second_moment_is_finite(problem: PolicyEvaluation) -> bool:
@@ -50,7 +50,7 @@ def second_moment_is_finite(problem: PolicyEvaluation) -> bool:
     SignUndecidedError
         Where it depends on a symbol.
     """
-    ops = problem._ops
+    ops = problem.native
     ones = ops.arithmetic.column([ops.arithmetic.one] * ops.n)
     try:
         x = (ops.arithmetic.identity(ops.n) - _kernel(ops)).solve(ones, "I - K")
@@ -82,7 +82,7 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
     >>> follow_on_second_moment(two_state(discount="9/10"))[0]
     oo
     """
-    ops = problem._ops
+    ops = problem.native
     if not is_stationary(ops):
         raise InputError(
             "the follow-on trace is carried along a trajectory, whose states are distributed as the "
@@ -96,7 +96,7 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
     if not second_moment_is_finite(problem):
         return sp.ImmutableDenseMatrix([sp.oo] * ops.n)
     two = ops.arithmetic.one + ops.arithmetic.one
-    linear = ops._square(_weighted(ops, 1)).T @ ops.f
+    linear = ops.square(_weighted(ops, 1)).T @ ops.f
     source = ops.xi + linear.scaled(two)
     q = (ops.arithmetic.identity(ops.n) - _kernel(ops)).T.solve(source, "I - K'")
     inverse = [ops.arithmetic.one / w for w in ops.xi.entries()]

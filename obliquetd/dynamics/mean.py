@@ -63,7 +63,7 @@ class MeanDynamics(Equations):
         if arithmetic is None:
             self._ops = operators_for(problem, learner)
         else:
-            self._ops = problem._ops.over(arithmetic)
+            self._ops = problem.native.over(arithmetic)
 
     @cached_property
     def sampling(self) -> str:
@@ -163,7 +163,7 @@ class MeanDynamics(Equations):
         MathematicalError
             Where a trajectory is in one of several closed classes, each with its own.
         """
-        return self._limit(theta0).public_vector()
+        return self.limit(theta0).public_vector()
 
     @property
     def _d(self) -> int:
@@ -173,7 +173,8 @@ class MeanDynamics(Equations):
     def _size(self) -> int:
         return self.expectation.rule.size
 
-    def _limit(self, theta0: Any = None) -> Matrix:
+    def limit(self, theta0: Any = None) -> Matrix:
+        """:meth:`fixed_point` in the package's own arithmetic, (d, 1)."""
         if len(self.classes) > 1:
             raise MathematicalError(
                 f"a trajectory stays in one of {len(self.classes)} closed classes, and each has a fixed "
@@ -189,7 +190,7 @@ class MeanDynamics(Equations):
     @property
     def v_hat(self) -> Any:
         """Phi theta at the fixed point, a value for each state."""
-        return (self._ops.Phi @ self._limit()).public_vector()
+        return (self._ops.Phi @ self.limit()).public_vector()
 
     def spectrum(self) -> npt.NDArray[Any]:
         """The eigenvalues of A as floats, by real part.
@@ -323,7 +324,7 @@ class MeanDynamics(Equations):
         if not isinstance(self.learner, SETD):
             raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")
 
-    def _equations(self) -> list[tuple[str, Any]]:
+    def equations(self) -> list[tuple[str, Any]]:
         return [("A", lambda: self.A), ("b", lambda: self.b)]
 
     def __repr__(self) -> str:

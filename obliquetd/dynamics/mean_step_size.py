@@ -11,13 +11,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import flint
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import parse_number, public_number
-from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.algebra import EXACT, FieldMatrix, public_number
+from obliquetd.algebra.polynomials import (
+    Factor,
+    characteristic_factors,
+    determinant_polynomial,
+    nearest_root,
+)
+from obliquetd.algebra.rounding import EIGENVALUE, NEARLY_REAL, negligible
+from obliquetd.dynamics.jumps import Jump, linear_system
 from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit
 from obliquetd.errors import MathematicalError, SizeError
 
@@ -33,7 +39,6 @@ LARGEST_DEGREE = 12
 LARGEST = 2_000
 WORK = 10_000
 """Points at which a trajectory's M is looked at on the way to the limit, times its size."""
-NOISE = 1e-12
 SLOWEST = 1e-5
 
 
@@ -51,7 +56,7 @@ def limit_in_the_mean(pencils: list[Pencil], exact: bool) -> Any:
     if exact and groups * m <= LARGEST_EXACT:
         size = groups * m
         return exact_limit(
-            [(0, 0, flint.fmpq(1), lambda a: _joint(pencils, m, groups, a))], size, 1
+            [(0, 0, EXACT.one, lambda a: _joint(pencils, m, groups, a).rows())], size, 1
         )
     return _along_a_trajectory(pencils, m, groups, exact)
 
@@ -60,47 +65,40 @@ def _floats(pencils: list[Pencil]) -> Floats:
     return np.array([[[float(public_number(v)) for v in row] for row in p.G] for p in pencils])
 
 
-def _drift(pencils: list[Pencil], m: int) -> Any:
+def _drift(pencils: list[Pencil], m: int) -> list[list[Any]]:
     """Q = -(sum of w G)."""
-    Q = flint.fmpq_mat(m, m)
+    Q = [[EXACT.zero] * m for _ in range(m)]
     for p in pencils:
         for i, row in enumerate(p.G):
             for j, g in enumerate(row):
                 if g:
-                    Q[i, j] = Q[i, j] - p.weight * g
+                    Q[i][j] = Q[i][j] - p.weight * g
     return Q
 
 
-def _joint(pencils: list[Pencil], m: int, groups: int, alpha: Any) -> list[list[Any]]:
+def _joint(pencils: list[Pencil], m: int, groups: int, alpha: Any) -> FieldMatrix:
     """M(alpha), from all m_s to all m_t."""
-    zero = flint.fmpq(0)
-    M = [[zero] * (groups * m) for _ in range(groups * m)]
-    for p in pencils:
-        for i, row in enumerate(p.at(alpha)):
-            for j, value in enumerate(row):
-                if value:
-                    M[p.t * m + i][p.s * m + j] += p.weight * value
-    return M
+    jumps = [Jump(p.s, p.t, p.weight, p.at(alpha)) for p in pencils]
+    size = groups * m
+    system = linear_system(EXACT, jumps, groups, m)[0]
+    return EXACT.identity(size) - EXACT.matrix(system, (size, size))
 
 
-def _exact_independent(Q: Any) -> Any:
+def _exact_independent(Q: list[list[Any]]) -> Any:
     """The least 2 Re(lambda) / |lambda|^2 = 1/lambda + 1/conjugate(lambda), as an exact number.
 
     A float where that is a root of a polynomial of a high degree.
     """
-    best: tuple[float, Any, bool] | None = None
-    whole = Q.charpoly()
-    for factor, _ in (whole * whole.denom()).numer().factor()[1]:
-        for root, _ in factor.complex_roots():
-            a, b = root.real, root.imag
+    best: tuple[float, Factor, bool] | None = None
+    for candidate in characteristic_factors(Q):
+        for a, b in candidate.roots:
             value = float((2 * a / (a * a + b * b)).mid())
             if best is None or value < best[0]:
-                best = value, factor, b == 0
+                best = value, candidate, b == 0
     assert best is not None
     value, factor, real = best
     y, t = sp.Dummy("y"), sp.Dummy("t")
-    descending = [sp.Integer(int(c)) for c in factor.coeffs()[::-1]]
-    n = factor.degree()
+    descending, n = factor.coefficients, factor.degree
     if n == 1:
         return -2 * descending[0] / descending[1]
     if n == 2 and not real:
@@ -109,13 +107,8 @@ def _exact_independent(Q: Any) -> Any:
         return value
     inverse = sp.Poly(descending[::-1], y).as_expr()
     if real:
-        return 2 * _nearest(sp.Poly(descending[::-1], y), value / 2)
-    return _nearest(sp.Poly(sp.resultant(inverse, inverse.subs(y, t - y), y), t), value)
-
-
-def _nearest(polynomial: Any, value: Any) -> Any:
-    roots = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots()]
-    return min(roots, key=lambda r: abs(sp.N(r, 40) - value))
+        return 2 * nearest_root(sp.Poly(descending[::-1], y), value / 2)
+    return nearest_root(sp.Poly(sp.resultant(inverse, inverse.subs(y, t - y), y), t), value)
 
 
 def _along_a_trajectory(pencils: list[Pencil], m: int, groups: int, exact: bool) -> Any:
@@ -138,13 +131,13 @@ def _along_a_trajectory(pencils: list[Pencil], m: int, groups: int, exact: bool)
 
     real, sign = min(_real_crossings(C, S), default=(math.inf, 0))
     high = real if math.isfinite(real) else 1.0
-    while not math.isfinite(real) and radius(high) <= 1 + NOISE:
+    while not math.isfinite(real) and radius(high) <= 1 + EIGENVALUE:
         high *= 2.0
         if high > 2.0**60:
             return sp.oo if exact else math.inf
     points = min(400, max(16, WORK // size))
     grid = high * np.arange(1, points) / points
-    first = next((k for k, a in enumerate(grid) if radius(a) > 1 + NOISE), None)
+    first = next((k for k, a in enumerate(grid) if radius(a) > 1 + EIGENVALUE), None)
     if first is None and math.isfinite(real):
         found: Any = real
         if exact and size <= LARGEST_DEGREE**2:
@@ -157,9 +150,9 @@ def _along_a_trajectory(pencils: list[Pencil], m: int, groups: int, exact: bool)
         )
         for _ in range(45):
             middle = (low + high) / 2.0
-            low, high = (middle, high) if radius(middle) <= 1 + NOISE else (low, middle)
+            low, high = (middle, high) if radius(middle) <= 1 + EIGENVALUE else (low, middle)
         found = low
-    if found < SLOWEST or radius(found * (1 - 1e-6)) > 1 + NOISE * 1e3:
+    if found < SLOWEST or radius(found * (1 - 1e-6)) > 1 + 1e3 * EIGENVALUE:
         raise MathematicalError(
             "floats cannot confirm a step-size limit here: some weights move too slowly beside "
             "others. Use arithmetic='exact', or bring the features to one scale"
@@ -174,7 +167,9 @@ def _real_crossings(C: Floats, S: Floats) -> list[tuple[float, int]]:
     out = []
     values: Floats = np.asarray(eigvals(-np.eye(len(C)) - C, S))
     finite = values[np.isfinite(values)]
-    near = finite[(np.abs(finite.imag) <= 1e-7 * np.abs(finite)) & (finite.real > 1e-12)].real
+    near = finite[
+        negligible(finite.imag, np.abs(finite), NEARLY_REAL) & (finite.real > EIGENVALUE)
+    ].real
     if near.size:
         out.append((float(near.min()), -1))
     return out
@@ -183,12 +178,8 @@ def _real_crossings(C: Floats, S: Floats) -> list[tuple[float, int]]:
 def _exact_crossing(pencils: list[Pencil], m: int, groups: int, sign: int, value: float) -> Any:
     """The root of det(z - M(alpha)) next to a value, z = -1."""
     size = groups * m
-    points = range(size + 1)
-    determinants = []
-    for alpha in points:
-        M = _joint(pencils, m, groups, alpha)
-        flat = [sign * int(i == j) - M[i][j] for i in range(size) for j in range(size)]
-        determinants.append([flint.fmpq_mat(size, size, flat).det()])
-    solved = [c for (c,) in coefficients_through(points, determinants)]
-    polynomial = sp.Poly([public_number(parse_number(c)) for c in solved[::-1]], sp.Dummy("alpha"))
-    return _nearest(polynomial, sp.Float(value, 30))
+    z = EXACT.identity(size).scaled(sign * EXACT.one)
+    polynomial = determinant_polynomial(
+        lambda alpha: (z - _joint(pencils, m, groups, alpha)).rows(), size
+    )
+    return nearest_root(polynomial, sp.Float(value, 30))

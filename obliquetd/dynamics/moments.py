@@ -21,16 +21,17 @@ import numpy as np
 
 from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
 from obliquetd.dynamics.expectation import Expectation
+from obliquetd.dynamics.jumps import one_plus
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
 from obliquetd.dynamics.scalars import plain
 from obliquetd.errors import InputError, KindError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.check import degree
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.projection import BestApproximation
-from obliquetd.requests import read_theta
+from obliquetd.problem.native import Operators
+from obliquetd.problem.projection import BestApproximation
+from obliquetd.problem.requests import read_theta
 
 __all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
 
@@ -56,7 +57,7 @@ class JumpSystem:
         check_sampling(sampling)
         if problem.arithmetic == "symbolic" or learner.symbols:
             raise KindError("moments need numbers; substitute them for the symbols")
-        self.ops: Operators = problem._ops
+        self.ops: Operators = problem.native
         self.learner = learner
         self.iid = resolve_sampling(self.ops, learner, sampling, mean_only=False) == "iid"
         rule = RuleOnNumbers(self.ops, learner)
@@ -110,15 +111,9 @@ class JumpSystem:
             ]
         out = []
         for s, t, weight, c, G in self.outcomes:
-            rows = [[one] + [zero] * self.size]
-            for i, row in enumerate(G):
-                rows.append(
-                    [
-                        alpha * c[i],
-                        *(alpha * g + (one if i == j else zero) for j, g in enumerate(row)),
-                    ]
-                )
-            out.append((s, t, weight, rows))
+            moved = one_plus(self.ops.arithmetic, alpha, G)
+            rows = [[alpha * c_i, *row] for c_i, row in zip(c, moved, strict=True)]
+            out.append((s, t, weight, [[one] + [zero] * self.size, *rows]))
         return out
 
     def steps_at(self, alpha: Any) -> list[tuple[int, int, Any, list[list[Any]]]]:

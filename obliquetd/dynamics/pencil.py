@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import flint
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import Matrix, parse_number, public_number
-from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.algebra import EXACT, Matrix, parse_number
+from obliquetd.algebra.polynomials import determinant_polynomial
 from obliquetd.dynamics.expectation import Expectation
+from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.errors import MathematicalError
 
@@ -36,9 +36,7 @@ class Pencil:
 
     def at(self, alpha: int) -> list[list[Any]]:
         """1 + alpha G."""
-        return [
-            [alpha * g + int(i == j) for j, g in enumerate(row)] for i, row in enumerate(self.G)
-        ]
+        return one_plus(EXACT, alpha, self.G)
 
 
 def pencils_of(system: JumpSystem, found: Expectation) -> list[Pencil]:
@@ -91,29 +89,24 @@ def exact_limit(maps: list[Map], m: int, groups: int, degree: int = 1) -> Any:
     the given degree.
     """
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
-    size = groups * len(pairs)
-    points = range(2 * degree * size + 1)
-    identity = flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
-    values = [[(identity - _second_order(maps, point, pairs, size)).det()] for point in points]
-    solved = [c for (c,) in coefficients_through(points, values)]
-    polynomial = sp.Poly([public_number(parse_number(c)) for c in solved[::-1]], sp.Dummy("alpha"))
+    polynomial = determinant_polynomial(
+        lambda alpha: linear_system(EXACT, _second_order(maps, alpha, pairs), groups, len(pairs))[
+            0
+        ],
+        2 * degree * groups * len(pairs),
+    )
     positive = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots() if r > 0]
     return min(positive, key=lambda r: sp.N(r, 40)) if positive else sp.oo
 
 
-def _second_order(maps: list[Map], alpha: int, pairs: list[tuple[int, int]], size: int) -> Any:
-    """S -> sum of w M S M' on symmetric matrices, in the coordinates S_ij, i <= j."""
-    k = len(pairs)
-    T = flint.fmpq_mat(size, size)
+def _second_order(maps: list[Map], alpha: int, pairs: list[tuple[int, int]]) -> Iterator[Jump]:
+    """S -> M S M' on symmetric matrices, in the coordinates S_ij, i <= j, for each outcome."""
     for s, t, weight, at_alpha in maps:
         M = at_alpha(alpha)
-        for row, (i, j) in enumerate(pairs):
-            for column, (a, b) in enumerate(pairs):
-                value = M[i][a] * M[j][b] + (M[i][b] * M[j][a] if a != b else 0)
-                if value:
-                    at = (t * k + row, s * k + column)
-                    T[at] = T[at] + weight * value
-    return T
+        yield Jump(s, t, weight, [
+            [M[i][a] * M[j][b] + (M[i][b] * M[j][a] if a != b else 0) for a, b in pairs]
+            for i, j in pairs
+        ])  # fmt: skip
 
 
 def balanced(G: Floats) -> tuple[Floats, float]:

@@ -18,17 +18,25 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import FieldArithmetic, parse_number, public_number
+from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra.cells import (
+    CellArithmetic,
+    SampledSigns,
+    break_points,
+    in_order,
+    rational_between,
+    sign_cells,
+)
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
 from obliquetd.dynamics.stability import verdict_of
-from obliquetd.emphasis import rational_between
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -44,22 +52,6 @@ from obliquetd.problem import PolicyEvaluation
 __all__ = ["StabilityMap", "stability_map", "stability_region"]
 
 y = sp.Dummy("y")
-
-
-class CellArithmetic(FieldArithmetic):
-    """Functions of one symbol whose signs are those at a sample; remembers what was asked."""
-
-    def __init__(self, symbol: sp.Symbol, sample: sp.Rational) -> None:
-        super().__init__([symbol])
-        self.sample = sample
-        self.asked: set[Any] = set()
-
-    def sign(self, scalar: Any) -> int:
-        expression = self.public(scalar)
-        if not expression.is_Rational:
-            self.asked.add(expression)
-            expression = expression.subs(self.symbols[0], self.sample)
-        return int(sp.sign(expression))
 
 
 def stability_region(
@@ -110,20 +102,20 @@ def stability_region(
     """
     require_learner(learner)
     found = _the_symbol(problem, learner, symbol)
-    sampling = resolve_sampling(problem._ops, learner, sampling, mean_only=True)
+    sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
     inside = _domain(problem, learner, found) if domain is None else domain
     pieces: list[sp.Set] = []
     ends, breaks = {inside.start, inside.end}, set()
-    for cell in _sign_cells(problem, learner, found, inside, sampling):
-        breaks |= {cell.left, cell.right, *cell.breaks(found)}
-        for coefficients in cell.polynomials:
-            ends |= set(_split(cell.left, cell.right, _crossings(coefficients), found))
-        inner = sorted(
-            (e for e in ends | breaks if cell.left <= e <= cell.right), key=lambda r: sp.N(r, 40)
-        )
+    on_cell = functools.partial(_on_cell, problem, learner, sampling)
+    for cell in sign_cells(inside.start, inside.end, found, on_cell):
+        polynomials = cell.value.polynomials
+        breaks |= set(break_points(cell.left, cell.right, cell.value.critical, found))
+        for coefficients in polynomials:
+            ends |= set(break_points(cell.left, cell.right, _crossings(coefficients), found))
+        inner = in_order(e for e in ends | breaks if cell.left <= e <= cell.right)
         for a, b in itertools.pairwise(inner):
             at = {found: rational_between(a, b)}
-            verdicts = [verdict_of([c.subs(at) for c in p]) for p in cell.polynomials]
+            verdicts = [verdict_of([c.subs(at) for c in p]) for p in polynomials]
             if verdicts and all(v == "stable" for v in verdicts):
                 pieces.append(sp.Interval.open(a, b))
     points = [e for e in ends | breaks if e in inside and (e.is_Rational or e in breaks)]
@@ -171,73 +163,28 @@ def _domain(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> s
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell:
-    """An open range of the symbol on which no sign that the rule asks for changes.
+class OnCell:
+    """What is known on a range of the symbol where no sign changes that the rule asks for.
 
     ``polynomials`` has the characteristic polynomial of A on U, one for each closed class that a
     trajectory may be in and where something moves; ``critical`` what may make U smaller.
     """
 
-    left: Any
-    right: Any
     polynomials: list[list[Any]]
     critical: list[Any]
 
-    def breaks(self, symbol: sp.Symbol) -> list[Any]:
-        """Points inside at which U may be smaller."""
-        return _split(self.left, self.right, self.critical, symbol)[1:-1]
-
 
 def _on_cell(
-    problem: PolicyEvaluation,
-    learner: Learner,
-    symbol: sp.Symbol,
-    sample: Any,
-    sampling: str | None,
-) -> tuple[list[list[Any]], list[Any], set[Any]]:
-    """Characteristic polynomials with signs taken at the sample, pivots of U, and what was asked."""
-    arithmetic = CellArithmetic(symbol, sample)
+    problem: PolicyEvaluation, learner: Learner, sampling: str | None, signs: SampledSigns
+) -> OnCell:
+    arithmetic = CellArithmetic(signs)
     dyn = MeanDynamics(problem, learner, sampling, arithmetic)
     polynomials, critical = [], []
     for found in (each.expectation for each in dyn.classes):
         critical += [arithmetic.public(c) for c in found.span.critical]
         if found.span.dimension:
             polynomials.append([arithmetic.public(c) for c in found.charpoly()])
-    return polynomials, critical, arithmetic.asked
-
-
-def _sign_cells(
-    problem: PolicyEvaluation,
-    learner: Learner,
-    symbol: sp.Symbol,
-    inside: sp.Interval,
-    sampling: str | None,
-) -> list[Cell]:
-    """The cells from left to right."""
-    waiting = [(inside.start, inside.end)]
-    done = []
-    while waiting:
-        left, right = waiting.pop()
-        sample = rational_between(left, right)
-        polynomials, critical, asked = _on_cell(problem, learner, symbol, sample, sampling)
-        ends = _split(left, right, list(asked), symbol)
-        if len(ends) == 2:
-            done.append(Cell(left, right, polynomials, critical))
-        else:
-            waiting += itertools.pairwise(ends)
-    return sorted(done, key=lambda cell: sp.N(cell.left, 40))
-
-
-def _split(left: Any, right: Any, expressions: list[Any], symbol: sp.Symbol) -> list[Any]:
-    """The end points, and between them every real root or pole of the expressions."""
-    inner: set[Any] = set()
-    for expression in expressions:
-        for part in sp.fraction(sp.together(expression)):
-            polynomial = sp.Poly(part, symbol)
-            if polynomial.degree() > 0:
-                for factor, _ in polynomial.factor_list()[1]:
-                    inner |= {root for root in factor.real_roots() if left < root < right}
-    return [left, *sorted(inner, key=lambda r: sp.N(r, 40)), right]
+    return OnCell(polynomials, critical)
 
 
 def _crossings(coefficients: list[Any]) -> list[Any]:

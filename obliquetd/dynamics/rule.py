@@ -18,8 +18,8 @@ from obliquetd.learners.check import require_averageable
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule
 from obliquetd.learners.words import TWIN
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__ = ["RuleOnNumbers", "Sample", "operators_for"]
 
@@ -198,7 +198,7 @@ def _reader(arithmetic: Arithmetic) -> Callable[[Fraction], Any]:
 
 def operators_for(problem: PolicyEvaluation, learner: Learner) -> Operators:
     """The problem's operators, over a field that has the learner's symbols too."""
-    ops = problem._ops
+    ops = problem.native
     extra = learner.symbols - set(problem.symbols)
     if not extra:
         return ops

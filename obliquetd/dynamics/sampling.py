@@ -8,18 +8,25 @@ classes, each trajectory knows one of them, so that they are judged one by one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from obliquetd.algebra import Matrix
+from obliquetd.algebra.rounding import STATIONARY, negligible
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
-from obliquetd.operators import Operators
+from obliquetd.problem.native import Operators
 
-__all__ = ["SAMPLINGS", "check_sampling", "classes_of", "is_stationary", "resolve_sampling"]
+__all__ = [
+    "SAMPLINGS",
+    "check_sampling",
+    "classes_of",
+    "is_stationary",
+    "moved_weights",
+    "resolve_sampling",
+]
 
 SAMPLINGS = ("trajectory", "iid")
-STATIONARY = 1e-9
-"""Floats: weights are stationary where a step changes none of them by more, relatively."""
 
 
 def check_sampling(sampling: Any) -> None:
@@ -30,12 +37,21 @@ def check_sampling(sampling: Any) -> None:
 
 def is_stationary(ops: Operators) -> bool:
     """Whether one step of the behaviour chain leaves the weights as they are."""
+    return next(moved_weights(ops), None) is None
+
+
+def moved_weights(ops: Operators) -> Iterator[tuple[int, Any, Any]]:
+    """The states whose weight one step of the behaviour chain changes, with it before and after."""
     if ops.inputs.xi is None:
-        return True
-    before, after = ops.xi.entries(), (ops.P_b.T @ ops.xi).entries()
-    if ops.arithmetic.kind == "float":
-        return all(abs(a - b) <= STATIONARY * max(a, b) for a, b in zip(after, before, strict=True))
-    return not any(a - b for a, b in zip(after, before, strict=True))
+        return
+    exact = ops.arithmetic.kind != "float"
+    pairs = zip(ops.xi.entries(), (ops.P_b.T @ ops.xi).entries(), strict=True)
+    for i, (before, after) in enumerate(pairs):
+        same = (
+            before == after if exact else negligible(before - after, max(before, after), STATIONARY)
+        )
+        if not same:
+            yield i, before, after
 
 
 def resolve_sampling(

@@ -19,10 +19,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import flint
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number, public_number
+from obliquetd.algebra.polynomials import even_part
 from obliquetd.errors import SignUndecidedError
 
 __all__ = [
@@ -143,25 +143,13 @@ def verdict_of(coefficients: list[Any]) -> str:
     exact = [parse_number(c) for c in coefficients]
     if routh_is_positive(_reflected(exact)):
         return "stable"
-    p, mirror = (_polynomial(c) for c in (exact, _reflected(exact)))
-    h = p.gcd(mirror)
-    rest = (p // h).coeffs()[::-1]
+    rest, u = even_part(exact)
     if not routh_is_positive(_reflected(rest)):
         return "unstable"
-    paired = h.coeffs()
-    zeros = next(m for m, c in enumerate(paired) if c != 0)
-    u = flint.fmpq_poly(paired[zeros::2])
-    square_free = u // u.gcd(u.derivative()) if u.degree() > 0 else u
-    roots = sp.Poly([public_number(parse_number(c)) for c in square_free.coeffs()[::-1]], x)
-    if square_free.degree() > 0 and roots.count_roots(None, 0) < square_free.degree():
+    squares = sp.Poly([public_number(parse_number(c)) for c in u], x)
+    if squares.degree() > 0 and squares.count_roots(None, 0) < squares.degree():
         return "unstable"
     return "marginal"
-
-
-def _polynomial(coefficients: list[Any]) -> Any:
-    return flint.fmpq_poly(
-        [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients[::-1]]
-    )
 
 
 def definiteness(form: Matrix) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from obliquetd.algebra import Matrix
+from obliquetd.algebra import Arithmetic
+from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.moments import JumpSystem, Moments, constant_step_size
 from obliquetd.dynamics.step_size import step_size_limit
 from obliquetd.errors import MathematicalError, SizeError
@@ -92,19 +93,15 @@ def stationary_moments(
         update = ops.arithmetic.column(c) + G @ x0
         drift = [alpha * v for v in span.coordinates(update).entries()]
         slope = span.restrict(G).rows()
-        M = [
-            [alpha * g + (arithmetic.one if i == j else arithmetic.zero) for j, g in enumerate(row)]
-            for i, row in enumerate(slope)
-        ]
-        steps.append((s, t, weight, drift, M))
-    first = [(s, t, w, M, [c_i * chances[s] for c_i in c]) for s, t, w, c, M in steps]
+        steps.append((s, t, weight, drift, one_plus(arithmetic, alpha, slope)))
+    first = [Jump(s, t, w, M, [w * (c_i * chances[s]) for c_i in c]) for s, t, w, c, M in steps]
     means = _fixed_point(arithmetic, first, groups, m)
     second = []
     for s, t, w, c, M in steps:
         mean = means[s * m : (s + 1) * m]
         moved = [sum((a * b for a, b in zip(row, mean, strict=True)), arithmetic.zero) for row in M]
         source = [
-            moved[i] * c[j] + c[i] * moved[j] + c[i] * c[j] * chances[s]
+            w * (moved[i] * c[j] + c[i] * moved[j] + c[i] * c[j] * chances[s])
             for i in range(m)
             for j in range(m)
         ]
@@ -113,7 +110,7 @@ def stationary_moments(
             for i in range(m)
             for j in range(m)
         ]
-        second.append((s, t, w, kron, source))
+        second.append(Jump(s, t, w, kron, source))
     spreads = _fixed_point(arithmetic, second, groups, m * m)
     mean = [sum((means[g * m + i] for g in range(groups)), arithmetic.zero) for i in range(m)]
     total = [
@@ -124,18 +121,8 @@ def stationary_moments(
     return system.moments([(x0 + u, S + x0 @ u.T + u @ x0.T + x0 @ x0.T)])
 
 
-def _fixed_point(arithmetic: Any, steps: list[Any], groups: int, k: int) -> list[Any]:
-    """u with u_t = sum over steps s -> t of w (M u_s + source), k entries a group."""
-    size = groups * k
-    system = [
-        [arithmetic.one if i == j else arithmetic.zero for j in range(size)] for i in range(size)
-    ]
-    right = [arithmetic.zero] * size
-    for s, t, w, M, source in steps:
-        for i in range(k):
-            right[t * k + i] = right[t * k + i] + w * source[i]
-            row = system[t * k + i]
-            for j in range(k):
-                row[s * k + j] = row[s * k + j] - w * M[i][j]
-    matrix: Matrix = arithmetic.matrix(system, (size, size))
+def _fixed_point(arithmetic: Arithmetic, jumps: list[Jump], groups: int, k: int) -> list[Any]:
+    """The u of a linear jump system, k entries a group."""
+    system, right = linear_system(arithmetic, jumps, groups, k)
+    matrix = arithmetic.matrix(system, (len(right), len(right)))
     return matrix.solve(arithmetic.column(right), "the stationary moment equation").entries()

@@ -25,6 +25,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import public_number
+from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.mean_step_size import limit_in_the_mean
 from obliquetd.dynamics.moments import JumpSystem
@@ -41,8 +42,6 @@ LARGEST_EXACT = 30
 """Size of T up to which the limit is an exact root; beyond, floats."""
 LARGEST = 4_000
 """Size of T up to which floats find its eigenvalues."""
-NEARLY_REAL = 1e-7
-EPS = 2.0**-52
 TOO_SLOW = (
     "floats cannot confirm a step-size limit here: some weights move too slowly beside others. Use "
     "arithmetic='exact', or bring the features to one scale"
@@ -208,7 +207,7 @@ def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
     companion[:size] = -X
     companion[size:, :size] = np.eye(size)
     mu = np.linalg.eigvals(companion)
-    real = mu[(mu.real > 0) & (np.abs(mu.imag) <= NEARLY_REAL * np.abs(mu))].real
+    real = mu[(mu.real > 0) & (negligible(mu.imag, np.abs(mu), NEARLY_REAL))].real
     largest = float(real.max(initial=0.0))
     return 1.0 / largest if largest > EPS * float(np.abs(mu).max(initial=0.0)) else math.inf
 

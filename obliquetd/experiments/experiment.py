@@ -31,9 +31,9 @@ from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_driver
 from obliquetd.learners.state import floats
 from obliquetd.learners.words import TWIN
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.requests import read_theta
+from obliquetd.problem.native import Operators
+from obliquetd.problem.requests import read_theta
 
 __all__ = ["DIVERGED", "MOST_BYTES", "Experiment", "Run", "positive"]
 

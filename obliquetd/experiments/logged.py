@@ -10,7 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from obliquetd.algebra import FLOAT
-from obliquetd.checks import parse_discount
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.experiments.columns import (
     Column,
@@ -25,6 +24,7 @@ from obliquetd.experiments.streams import Drawn, Outcomes, Stream
 from obliquetd.formats import Log
 from obliquetd.mdp import Policy
 from obliquetd.mdp.environments import plain_observation
+from obliquetd.problem.checks import parse_discount
 
 __all__ = ["LoggedData", "LoggedNumbers"]
 

@@ -16,15 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT, FloatMatrix, Matrix, number_text
+from obliquetd.dynamics.sampling import moved_weights
 from obliquetd.errors import InputError
-from obliquetd.inputs import OCCUPANCY
 from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_walk
 from obliquetd.learners.words import TWIN
 from obliquetd.mdp.imports import shown
 from obliquetd.mdp.start import start_distribution
-from obliquetd.operators import Operators
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.inputs import OCCUPANCY
+from obliquetd.problem.native import Operators
 
 __all__ = ["Drawn", "Outcomes", "Stream", "TableStream", "dense", "floating"]
 
@@ -144,7 +145,7 @@ def floating(problem: PolicyEvaluation) -> Operators:
     KindError
         For a symbolic problem.
     """
-    return problem._ops if problem.arithmetic == "float" else problem._ops.over(FLOAT)
+    return problem.native if problem.arithmetic == "float" else problem.native.over(FLOAT)
 
 
 def dense(matrix: Matrix) -> Floats:
@@ -277,23 +278,15 @@ class TableStream(Stream):
         return np.clip(rows, self.offsets[states], self.offsets[states + 1] - 1).astype(np.int64)
 
 
-STATIONARY = 1e-9
-"""Floats: weights are stationary where a step changes none of them by more, relatively."""
-
-
 def _check_stationary(problem: PolicyEvaluation) -> None:
     """InputError where a trajectory does not visit states as weights xi of the user's own say."""
-    ops = problem._ops
-    before = ops.xi.entries()
-    if ops.inputs.xi is None:
-        return
-    exact = ops.arithmetic.kind != "float"
-    for state, a, b in zip(problem.states, before, (ops.P_b.T @ ops.xi).entries(), strict=True):
-        if (a != b) if exact else abs(a - b) > STATIONARY * max(a, b):
-            weights = [number_text(ops.arithmetic.public(x)) for x in (a, b)]
-            raise InputError(
-                f"the weights xi are not stationary: state {state!r} has {weights[0]}, and one step "
-                f"of the behaviour makes it {weights[1]}, so a trajectory visits other states than "
-                "xi says. Use stream='iid', or say where the trajectory begins with start=, or leave "
-                "xi out of the problem"
-            )
+    ops = problem.native
+    _ = ops.xi  # refused where episodes end for good
+    for i, before, after in moved_weights(ops):
+        weights = [number_text(ops.arithmetic.public(x)) for x in (before, after)]
+        raise InputError(
+            f"the weights xi are not stationary: state {problem.states[i]!r} has {weights[0]}, and one "
+            f"step of the behaviour makes it {weights[1]}, so a trajectory visits other states than "
+            "xi says. Use stream='iid', or say where the trajectory begins with start=, or leave "
+            "xi out of the problem"
+        )

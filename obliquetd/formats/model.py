@@ -296,8 +296,8 @@ def model_to_dict(problem: PolicyEvaluation) -> dict[str, Any]:
     check_json_labels((*mdp.states, *mdp.actions))
     given, scalar, public = (
         problem.inputs,
-        problem._ops.arithmetic.scalar,
-        problem._ops.arithmetic.public,
+        problem.native.arithmetic.scalar,
+        problem.native.arithmetic.public,
     )
 
     def texts(numbers: Iterable[Any]) -> list[Any]:

@@ -57,7 +57,8 @@ def _array(x: Any, name: str) -> npt.NDArray[Any]:
     if array.dtype == object and (
         not array.size or any(isinstance(v, list | tuple | np.ndarray) for v in array.ravel())
     ):
-        raise InputError(f"{name} is empty or ragged: its rows have different lengths")
+        why = "ragged: its rows have different lengths" if len(x) else "empty"
+        raise InputError(f"{name} is {why}")
     return array
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliquetd.algebra.rounding import SAME
 from obliquetd.errors import InputError
 from obliquetd.mdp.table import product
 
@@ -232,4 +233,4 @@ def _replay(bare: Any, cells: Mapping[tuple[Any, Any], Sequence[Any]]) -> None:
 
 def _same(seen: tuple[Any, float, bool], outcome: tuple[float, Any, float, bool]) -> bool:
     p, t, r, done = outcome
-    return p > 0 and (t, done) == (seen[0], seen[2]) and math.isclose(r, seen[1], abs_tol=1e-9)
+    return p > 0 and (t, done) == (seen[0], seen[2]) and math.isclose(r, seen[1], abs_tol=SAME)

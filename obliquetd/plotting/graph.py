@@ -14,6 +14,7 @@ import networkx as nx
 import numpy as np
 
 from obliquetd.algebra import number_text
+from obliquetd.algebra.rounding import SAME
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP
@@ -193,7 +194,7 @@ def _loop(ax: Axes, p: Any, center: Any, k: int, count: int, color: str, taken: 
     from matplotlib.path import Path
 
     out = p - center
-    angle = math.atan2(out[1], out[0]) if np.linalg.norm(out) > 1e-9 else math.pi / 2
+    angle = math.atan2(out[1], out[0]) if np.linalg.norm(out) > SAME else math.pi / 2
     angle += (k - (count - 1) / 2) * 1.15
     wide, far = 0.34, 0.95
 

@@ -13,7 +13,6 @@ import sympy as sp
 from markupsafe import Markup
 
 from obliquetd.algebra import cell_text
-from obliquetd.analysis import Analysis, analyze
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import simulate
@@ -28,6 +27,7 @@ from obliquetd.plotting import (
     stability_regions,
 )
 from obliquetd.problem import METHODS, PolicyEvaluation
+from obliquetd.report.analysis import Analysis, analyze
 from obliquetd.report.mathml import equations, mathml
 from obliquetd.report.mathml import value as formula
 from obliquetd.report.pictures import Picture, as_svg
@@ -172,7 +172,7 @@ def report_on(
         require_averageable(learner)
     shown = [kind() for kind in LEARNERS.values() if kind.listed]
     analysis = analyze(problem, METHODS, _named((*shown, *own)))
-    matrices, gaps = equations(problem._equations())
+    matrices, gaps = equations(problem.equations())
     sections = [_section(row.name, row.dynamics) for row in analysis.learners]
     report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]
@@ -212,9 +212,9 @@ def _section(name: str, dynamics: Any) -> LearnerSection:
         stability: Stability = dynamics.stability
     except ObliqueTDError as error:
         return LearnerSection(name, "undecided", "", [], problem=str(error))
-    parts, _ = equations([*dynamics._equations(), (r"\theta", dynamics.fixed_point)])
+    parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)])
     link = ""
-    if dynamics._ops.arithmetic.kind == "exact":
+    if dynamics.expectation.arithmetic.kind == "exact":
         try:
             link = data_link(dynamics.certificate())
         except ObliqueTDError:
@@ -272,7 +272,7 @@ def _eigenvalues(analysis: Analysis) -> Picture | str:
 
 
 def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
-    n, d = problem._ops.Phi.shape
+    n, d = problem.native.Phi.shape
     if problem.arithmetic == "float" or n > REGION_SIZE[0] or d > REGION_SIZE[1]:
         return (
             f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; up to "

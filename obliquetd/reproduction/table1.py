@@ -7,10 +7,10 @@ from typing import Any
 
 from obliquetd.claims.table_one import rounds_to
 from obliquetd.claims.two_state import TABLE_1, emphasis_by
-from obliquetd.compare import compare
 from obliquetd.domains import two_state
 from obliquetd.errors import InputError
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.compare import compare
 from obliquetd.reproduction.evidence import SILENT, Verdict
 from obliquetd.reproduction.study import Sentence
 

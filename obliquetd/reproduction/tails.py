@@ -19,6 +19,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from obliquetd.algebra.rounding import SAME
 from obliquetd.dynamics.follow_on import second_moment_is_finite
 from obliquetd.experiments import Curve, Sweep
 from obliquetd.learners import ETD
@@ -103,7 +104,7 @@ def _misses(curve: Curve, steps: np.ndarray, exact: Mapping[str, np.ndarray]) ->
         right = float((line[steps] ** 2).mean())
         reach = float(squares.std(ddof=1)) / np.sqrt(len(squares))
         gap = abs(float(squares.mean()) - right)
-        if gap > ERRORS * reach + 1e-9 * right or reach > LOOSE * right:
+        if gap > ERRORS * reach + SAME * right or reach > LOOSE * right:
             return (
                 f"its mean square {error.upper()} is {squares.mean():.3g} +- {reach:.2g}, exactly "
                 f"{right:.3g}"

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from obliquetd.algebra import exactify, serial_number
-from obliquetd.checks import parse_discount
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError
 from obliquetd.formats.model import read_json, write_json
 from obliquetd.learners import Learner, require_learner, require_learners
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.checks import parse_discount
 from obliquetd.progress import progress
 from obliquetd.search.families import FAMILIES
 from obliquetd.search.walk import End, Quest, shrink, walk

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliquetd.algebra import FLOAT, exactify, serial_number
+from obliquetd.algebra.rounding import UNSTABLE
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.errors import MathematicalError
@@ -70,12 +71,12 @@ def walk(quest: Quest, number: int) -> End:
     genome = family.draw(rng)
     best = judged(genome)
     for tried in range(1, WALK + 1):
-        if best < -1e-9 and confirmed(quest, genome):
+        if best < -UNSTABLE and confirmed(quest, genome):
             return End(genome, tried, len(errors))
         neighbour = family.change(genome, rng)
         value = judged(neighbour) if tried < WALK else np.inf
         # where the learner is unstable but another one is too, walk on
-        if value < best or (best < -1e-9 and value < -1e-9 and rng.random() < 0.5):
+        if value < best or (best < -UNSTABLE and value < -UNSTABLE and rng.random() < 0.5):
             genome, best = neighbour, value
     return End(None, WALK, len(errors), str(errors[0]) if errors and not seen else "")
 

@@ -28,7 +28,7 @@ def dense():
 def fresh(problem):
     """The problem with its transition matrices assembled and nothing solved."""
     new = PolicyEvaluation(problem.mdp, target=problem.target, discount="9/10")
-    _ = new._ops.L_pi, new._ops.P_b, new._ops.r_pi
+    _ = new.native.L_pi, new.native.P_b, new.native.r_pi
     return new
 
 
@@ -46,12 +46,12 @@ def raw_systems(ops):
 
 @pytest.mark.benchmark(group="exact core")
 def test_values_and_weights_of_200_dense_states(against, dense):
-    L, r, inner, right = raw_systems(dense._ops)
+    L, r, inner, right = raw_systems(dense.native)
     problems = [fresh(dense) for _ in range(8)]
 
     def ours():
         problem = problems.pop()
-        return problem._ops.v_pi, problem._ops.xi
+        return problem.native.v_pi, problem.native.xi
 
     def peer():
         return L.solve(r), inner.solve(right)
@@ -61,7 +61,7 @@ def test_values_and_weights_of_200_dense_states(against, dense):
 
 @pytest.mark.benchmark(group="exact core")
 def test_the_same_from_the_table_and_to_public_numbers(against, dense):
-    L, r, inner, right = raw_systems(dense._ops)
+    L, r, inner, right = raw_systems(dense.native)
 
     def ours():
         problem = PolicyEvaluation(dense.mdp, target=dense.target, discount="9/10")
@@ -77,7 +77,7 @@ def test_the_same_from_the_table_and_to_public_numbers(against, dense):
 @pytest.mark.parametrize("n", [10, 20])
 def test_values_in_a_symbolic_discount(against, n):
     problem = random_problem(n, 2, seed=1, discount="gamma")
-    L, r = problem._ops.L_pi, problem._ops.r_pi
+    L, r = problem.native.L_pi, problem.native.r_pi
     ring = L._m.domain.get_ring()
     left, right = L._m.convert_to(ring), r._m.convert_to(ring)
     against(

@@ -27,8 +27,8 @@ def test_answers_with_thousands_of_digits_can_be_shown_and_stored(tmp_path):
     assert "digits" in repr(problem.mdp) + str(problem.mdp)
     save_model(problem, tmp_path / "m.json")
     assert load_model(tmp_path / "m.json").mdp == mdp
-    from obliquetd.analysis import analyze
     from obliquetd.cli.tables import state_cells
+    from obliquetd.report.analysis import analyze
 
     found = analyze(problem, ["td"])
     assert state_cells(found, 2)[1][1] == "~0.657856"

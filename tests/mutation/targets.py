@@ -24,7 +24,7 @@ TARGETS = (
     Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
     Target("obliquetd.dynamics.stability", ("tests/dynamics/test_verdicts.py",), 40),
     Target("obliquetd.reproduction.evidence", ("tests/reproduction/test_evidence.py",), 30),
-    Target("obliquetd.projection", ("tests/test_projection.py",), 30),
+    Target("obliquetd.problem.projection", ("tests/problem/test_projection.py",), 30),
     Target("obliquetd.learners.words", RULES, 20),
     Target("obliquetd.learners.emphatic", RULES, 10),
     Target("obliquetd.learners.gradient", RULES, 20),

@@ -10,12 +10,12 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import serial_number
-from obliquetd.compare import COLUMNS, Comparison, compare
 from obliquetd.dynamics import MeanDynamics, mean_dynamics, step_size_limit
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import MathematicalError, ObliqueTDError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
+from obliquetd.problem.compare import COLUMNS, Comparison, compare
 
 __all__ = ["Analysis", "LearnerRow", "analyze", "json_number"]
 
@@ -113,7 +113,7 @@ class Analysis:
                 f"{', '.join(marginal)}: the expected update is marginal, so the weights need not "
                 "come to the fixed point."
             )
-        if self.problem._ops.r_pi.is_zero():
+        if self.problem.native.r_pi.is_zero():
             found.append(
                 "The target policy's expected reward is zero in every state, so values, fixed points "
                 "and errors are zero whatever a learner does; what tells learners apart is stability."
@@ -143,7 +143,7 @@ class Analysis:
             "arithmetic": problem.arithmetic,
             "discount": json_number(problem.discount),
             "on_policy": problem.on_policy,
-            "features": problem._ops.Phi.shape[1],
+            "features": problem.native.Phi.shape[1],
             "chain": {
                 "classes": [
                     {"states": list(c.states), "closed": c.closed, "period": c.period}
@@ -196,7 +196,7 @@ def _best(problem: PolicyEvaluation) -> list[Any]:
 
 def is_small(problem: PolicyEvaluation) -> bool:
     """Whether X* is small enough to be worth its digits."""
-    n, d = problem._ops.Phi.shape
+    n, d = problem.native.Phi.shape
     return n * d <= LARGEST_X[problem.arithmetic]
 
 
@@ -244,7 +244,7 @@ def _attempt(function: Callable[[], Any]) -> Any:
 
 
 def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
-    return learner.size(int(problem._ops.Phi.shape[1]))
+    return learner.size(int(problem.native.Phi.shape[1]))
 
 
 def _stability(dyn: MeanDynamics) -> Stability | None:
@@ -307,7 +307,7 @@ def analyze(
         column("return_variance", lambda: problem.return_variance)
     wanted = list(COLUMNS)
     if not is_small(problem):
-        n, d = problem._ops.Phi.shape
+        n, d = problem.native.Phi.shape
         wanted = [key for key in COLUMNS if key not in HEAVY]
         notes["X_star"] = (
             f"left out: X* has {n} x {d} {problem.arithmetic} entries; so are {', '.join(HEAVY)}"
@@ -316,7 +316,7 @@ def analyze(
     if not is_small(problem) and "best" in methods:
         methods.remove("best")
     rows = []
-    n_rows, d = len(problem.mdp.table), problem._ops.Phi.shape[1]
+    n_rows, d = len(problem.mdp.table), problem.native.Phi.shape[1]
     if learners and n_rows * d * d > LARGEST_SWEEP:
         notes["learners"] = (
             f"left out: {n_rows} transitions with {d} features are many for {d + 1} sweeps"

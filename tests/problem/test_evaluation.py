@@ -162,7 +162,7 @@ def test_exact_symbolic_and_float_answers_agree(exact):
             with pytest.raises(type(error)):
                 PolicyEvaluation(exact.mdp, discount="9/10", **common).fixed_point(method)
             continue
-        if abs(float((point._X.T @ exact._ops.Lambda).frobenius_squared())) < 1e-6:
+        if abs(float((point._X.T @ exact.native.Lambda).frobenius_squared())) < 1e-6:
             continue
         try:
             other = floats.fixed_point(method)
@@ -346,7 +346,7 @@ class TestUndiscounted:
             _ = problem.v_pi
         assert caught.value.values == {"c": -1, "T": 0}
         with pytest.raises(SingularError, match="L_pi is singular") as singular:
-            _ = problem._ops.transposed_L
+            _ = problem.native.transposed_L
         assert problem.L_pi.T * singular.value.null_vector == sp.zeros(5, 1)
 
     def test_an_absorbing_state_without_reward_is_worth_nothing(self):

@@ -112,7 +112,7 @@ def test_spans_of_different_dimension_are_at_a_right_angle():
     problem = random_problem(3, 2, seed=1)
     X = problem.X_star[:, 0].row_join(2 * problem.X_star[:, 0])
     from obliquetd.algebra import read_matrices
-    from obliquetd.metrics import subspace_angle
+    from obliquetd.problem.metrics import subspace_angle
 
     x, y = read_matrices(X=X, Y=problem.X_star)
     assert subspace_angle(x, y) == sp.pi / 2

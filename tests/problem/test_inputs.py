@@ -427,7 +427,7 @@ def results(problem):
     yield problem.target
     yield problem.inputs
     yield problem.chain
-    yield problem._ops
+    yield problem.native
     point = (
         problem.fixed_point("setd")
         if problem.arithmetic != "symbolic"
@@ -444,7 +444,7 @@ def results(problem):
     if problem.arithmetic != "symbolic":
         yield otd.exact_moments(problem, otd.TD("1/100"), 2)
         yield otd.simulate(problem, [otd.TD(0.01)], 5)
-        from obliquetd.analysis import analyze
+        from obliquetd.report.analysis import analyze
 
         yield analyze(problem)
     elif len(problem.symbols) == 1:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any
 
-from obliquetd import metrics
 from obliquetd.algebra import Matrix, SolveReport, number_text
 from obliquetd.display import Equations
-from obliquetd.errors import ObliqueTDError
-from obliquetd.operators import Operators
-from obliquetd.projection import Solution, project_obliquely, solve_projected
+from obliquetd.errors import InputError, ObliqueTDError, UndefinedError
+from obliquetd.problem import metrics
+from obliquetd.problem.native import Operators
+from obliquetd.problem.projection import Solution, project_obliquely, solve_projected
+from obliquetd.problem.requests import read_weighting
+from obliquetd.problem.weightings import METHODS, WEIGHTINGS
 
-__all__ = ["FixedPoint"]
+__all__ = ["FixedPoint", "fixed_point_of", "label_of"]
 
 
 class FixedPoint(Equations):
@@ -25,21 +27,32 @@ class FixedPoint(Equations):
     Attributes
     ----------
     name : str
-        ``"td"``, ``"rg"``, ``"setd"``, ``"etd"``, ``"best"``, or ``"X"`` / ``"Omega"``.
+        ``"td"``, ``"rg"``, ``"setd"``, ``"etd"``, ``"best"``, ``"X"`` / ``"Omega"``, or the
+        label of a learner, whose mean update leads there.
     """
 
     def __init__(
-        self, ops: Operators, name: str, X: Matrix, solution: Solution | None = None
+        self, ops: Operators, name: str, X: Matrix | None, solution: Solution | None = None
     ) -> None:
-        self._ops, self.name, self._X = ops, name, X
-        self._solution = solution or solve_projected(ops, X, f"the fixed-point equation of {name}")
+        self.native, self.name, self._given = ops, name, X
+        what = f"the fixed-point equation of {name}"
+        self._solution = solution or solve_projected(ops, self._X, what)
+
+    @property
+    def _X(self) -> Matrix:
+        if self._given is None:
+            raise UndefinedError(
+                f"the fixed point of {self.name} was found from the learner's mean update, not from a "
+                "matrix X; ask for a weighting by name, or pass X= or Omega=, for what depends on X"
+            )
+        return self._given
 
     @cached_property
     def _v_hat(self) -> Matrix:
-        v_hat = self._ops.Phi @ self._solution.theta
+        v_hat = self.native.Phi @ self._solution.theta
         report = self.accuracy
         if report and not report.warned:  # else that was said when theta was solved for
-            v_hat.T.check_digits(f"v_hat of {self.name}", self._ops.largest_reward)
+            v_hat.T.check_digits(f"v_hat of {self.name}", self.native.largest_reward)
         return v_hat
 
     @property
@@ -55,7 +68,7 @@ class FixedPoint(Equations):
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_hat by state label."""
-        return dict(zip(self._ops.labels, self._v_hat.public_list(), strict=True))
+        return dict(zip(self.native.labels, self._v_hat.public_list(), strict=True))
 
     @property
     def undetermined(self) -> tuple[Hashable, ...]:
@@ -63,7 +76,7 @@ class FixedPoint(Equations):
 
         v_hat gives them the value of the theta of least norm (0 with tabular features).
         """
-        return tuple(self._ops.names(self._solution.free_states))
+        return tuple(self.native.names(self._solution.free_states))
 
     @property
     def is_unique(self) -> bool:
@@ -89,13 +102,16 @@ class FixedPoint(Equations):
 
     @property
     def X(self) -> Any:
-        """The matrix X, shape (n, d): the projection is orthogonal to its span."""
+        """The matrix X, shape (n, d): the projection is orthogonal to its span.
+
+        UndefinedError for the fixed point of a learner, which has none.
+        """
         return self._X.public()
 
     @cached_property
     def projection(self) -> Any:
         """Pi_Phi^X, shape (n, n); SingularError where X' Phi is singular."""
-        return project_obliquely(self._ops.Phi, self._X).public()
+        return project_obliquely(self.native.Phi, self._X).public()
 
     @property
     def accuracy(self) -> SolveReport | None:
@@ -105,49 +121,51 @@ class FixedPoint(Equations):
     @cached_property
     def rmse(self) -> Any:
         """||v_hat - v_pi||_Xi."""
-        return metrics.root_mean_squared_error(self._ops, self._v_hat)
+        return metrics.root_mean_squared_error(self.native, self._v_hat)
 
     @cached_property
     def rmspbe(self) -> Any:
         """||v_hat - Pi T v_hat||_Xi; 0 for TD."""
-        return metrics.root_mean_squared_projected_bellman_error(self._ops, self._v_hat)
+        return metrics.root_mean_squared_projected_bellman_error(self.native, self._v_hat)
 
     @cached_property
     def rmsbe(self) -> Any:
         """||v_hat - T v_hat||_Xi; smallest for the residual gradient."""
-        return metrics.root_mean_squared_bellman_error(self._ops, self._v_hat)
+        return metrics.root_mean_squared_bellman_error(self.native, self._v_hat)
 
     @cached_property
     def mstde(self) -> Any:
         """The mean squared TD error, over xi, the target policy and the transitions."""
-        return self._ops.arithmetic.public(metrics.mean_squared_td_error(self._ops, self._v_hat))
+        return self.native.arithmetic.public(
+            metrics.mean_squared_td_error(self.native, self._v_hat)
+        )
 
     @cached_property
     def neu(self) -> Any:
         """||Phi' Xi (T v_hat - v_hat)||, the norm of TD's expected update there."""
-        return metrics.expected_update(self._ops, self._v_hat)
+        return metrics.expected_update(self.native, self._v_hat)
 
     @cached_property
     def distance(self) -> Any:
         """||X - X*||_F; depends on the scale of X, which the fixed point does not."""
-        return self._ops.arithmetic.frobenius_norm(self._X - self._ops.X_star)
+        return self.native.arithmetic.frobenius_norm(self._X - self.native.X_star)
 
     @cached_property
     def criterion(self) -> Any:
         """||Lambda' X - C||_F^2, the paper's computable criterion."""
-        return self._ops.arithmetic.public(metrics.criterion(self._ops, self._X))
+        return self.native.arithmetic.public(metrics.criterion(self.native, self._X))
 
     @cached_property
     def angle(self) -> Any:
         """The largest principal angle between span(X) and span(X*), in radians."""
-        return metrics.subspace_angle(self._X, self._ops.X_star)
+        return metrics.subspace_angle(self._X, self.native.X_star)
 
     @cached_property
     def worst_case(self) -> Any:
         """sup over rewards of ||v_hat - v||_Xi / ||best - v||_Xi (Scherrer 2010)."""
-        return metrics.spread_of_projection(self._ops, self._X)
+        return metrics.spread_of_projection(self.native, self._X)
 
-    def _equations(self) -> list[tuple[str, Callable[[], Any]]]:
+    def equations(self) -> list[tuple[str, Callable[[], Any]]]:
         return [
             (r"\theta", lambda: self.theta), (r"\hat v", lambda: self.v_hat), ("X", lambda: self.X),
             (r"\mathrm{RMSE}", lambda: self.rmse), (r"\mathrm{RMSPBE}", lambda: self.rmspbe),
@@ -162,3 +180,45 @@ class FixedPoint(Equations):
             return f"FixedPoint({self.name!r}, theta = ({theta}{more}){told})"
         except ObliqueTDError as error:  # a repr must not raise
             return f"FixedPoint({self.name!r}: {error})"
+
+
+@singledispatch
+def fixed_point_of(given: Any, problem: Any) -> FixedPoint:
+    """The fixed point that a name, an X, weights Omega, a fixed point or a learner means.
+
+    A generic function: a room below adds a kind of its own with ``fixed_point_of.register``, as
+    :mod:`obliquetd.dynamics` does for learners. This one reads a matrix.
+    """
+    name, found = read_weighting(problem.native, given)
+    X = problem.native.Xi_Phi.scale_rows(found) if name == "Omega" else found
+    return FixedPoint(problem.native, name, X)
+
+
+@fixed_point_of.register
+def _(given: str, problem: Any) -> FixedPoint:
+    if given not in WEIGHTINGS:
+        raise InputError(
+            f"no fixed point is called {given!r}; expected one of {', '.join(METHODS)}, or X= or "
+            "Omega="
+        )
+    return FixedPoint(problem.native, given, WEIGHTINGS[given](problem.native))
+
+
+@fixed_point_of.register
+def _(given: FixedPoint, problem: Any) -> FixedPoint:
+    if given.native.inputs is not problem.inputs:
+        raise InputError(
+            f"the fixed point {given!r} is of another problem; make it with problem.fixed_point of "
+            "this one"
+        )
+    return given
+
+
+def label_of(given: Any, problem: Any) -> str:
+    """What a row of a comparison is called whose user gave no label."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, FixedPoint):
+        return given.name
+    label = getattr(given, "label", None)
+    return label if isinstance(label, str) else read_weighting(problem.native, given)[0]

@@ -23,8 +23,7 @@ from obliquetd.errors import (
     PrecisionWarning,
     UndefinedError,
 )
-
-from .strategies import distributions
+from tests.strategies import distributions
 
 METHODS = ("td", "rg", "setd", "etd", "best")
 WARNED_DIGITS = 6

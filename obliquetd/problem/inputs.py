@@ -21,16 +21,7 @@ from obliquetd.algebra import (
     parsed_kinds,
     parsed_symbols,
 )
-from obliquetd.checks import (
-    check_coverage,
-    check_policy,
-    check_start,
-    parse_discount,
-    parse_start,
-    parse_weights,
-)
 from obliquetd.errors import InputError
-from obliquetd.features import feature_rows
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.substitution import (
     Entry,
@@ -38,6 +29,15 @@ from obliquetd.mdp.substitution import (
     real_roots,
     substitution,
     valid_values,
+)
+from obliquetd.problem.checks import (
+    check_coverage,
+    check_policy,
+    check_start,
+    feature_rows,
+    parse_discount,
+    parse_start,
+    parse_weights,
 )
 
 __all__ = ["OCCUPANCY", "Inputs", "read_inputs"]

@@ -39,10 +39,10 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import Arithmetic, Matrix, stationary
-from obliquetd.chain import MarkovChain, discount_free_classes
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
-from obliquetd.inputs import OCCUPANCY, Inputs
 from obliquetd.mdp import Policy
+from obliquetd.mdp.chain import MarkovChain, discount_free_classes
+from obliquetd.problem.inputs import OCCUPANCY, Inputs
 
 __all__ = ["Operators"]
 
@@ -100,7 +100,8 @@ class Operators:
         """Whether Phi is the identity because no features were given."""
         return self.inputs.features is None
 
-    def _square(self, values: Any) -> Matrix:
+    def square(self, values: Any) -> Matrix:
+        """The sums of a value of each row of the table over its (s, s'), as a matrix (n, n)."""
         return self.arithmetic.assemble((self.n, self.n), self.state, self.next_state, values)
 
     def by_state(self, values: Any) -> Matrix:
@@ -113,19 +114,19 @@ class Operators:
     @cached_property
     def P_pi(self) -> Matrix:
         """The transition matrix of the target policy."""
-        return self._square(self.pi * self.probability)
+        return self.square(self.pi * self.probability)
 
     @cached_property
     def P_b(self) -> Matrix:
         """The transition matrix of the behaviour policy."""
         if self.mu is self.pi:
             return self.P_pi
-        return self._square(self.mu * self.probability)
+        return self.square(self.mu * self.probability)
 
     @cached_property
     def P_gamma(self) -> Matrix:
         """P_pi with each transition times its discount."""
-        return self._square(self.pi * self.probability * self.row_discount)
+        return self.square(self.pi * self.probability * self.row_discount)
 
     @cached_property
     def L_pi(self) -> Matrix:
@@ -199,7 +200,7 @@ class Operators:
             Where the behaviour reaches a class that it never leaves and never discounts.
         """
         h = self.arithmetic.column([self.arithmetic.scalar(p) for p in self.inputs.start or ()])
-        kernel = self._square(self.mu * self.probability * self.row_discount)
+        kernel = self.square(self.mu * self.probability * self.row_discount)
         closed = discount_free_classes(kernel)
         begin = {i for i, p in enumerate(h.entries()) if p}
         endless = [self.names(c) for c in closed if begin & leading_to(kernel, c)]

@@ -16,9 +16,9 @@ from obliquetd.algebra import (
     to_matrix,
 )
 from obliquetd.errors import FeatureError, InputError
-from obliquetd.operators import Operators
+from obliquetd.problem.native import Operators
 
-__all__ = ["read_matrix", "read_theta", "read_values", "read_weights"]
+__all__ = ["read_matrix", "read_theta", "read_values", "read_weighting", "read_weights"]
 
 
 def read_matrix(ops: Operators, value: Any, name: str) -> Matrix:
@@ -106,3 +106,31 @@ def read_weights(ops: Operators, Omega: Any) -> Matrix:
     if len(rows) != n or any(len(row) != 1 for row in rows):
         raise FeatureError(f"Omega needs {n} weights, one for each state")
     return _in_arithmetic(ops, rows, "Omega")
+
+
+def read_weighting(ops: Operators, value: Any) -> tuple[str, Matrix]:
+    """``("Omega", column)`` or ``("X", matrix)``, by the shape of what a user gave.
+
+    A mapping by state, a vector of n and a diagonal (n, n) matrix are Omega; any other matrix
+    with n rows is X.
+
+    Raises
+    ------
+    InputError
+        For a vector where there is one feature, which might be either.
+    """
+    rows = [] if isinstance(value, Mapping) else parse_matrix(value, "the weighting")
+    vector = len(rows) == ops.n and all(len(row) == 1 for row in rows)
+    if vector and ops.Phi.shape[1] == 1:
+        raise InputError(
+            f"a vector of {ops.n} numbers is both an X and the weights Omega of a problem with one "
+            "feature; say which with problem.fixed_point(X=...) or problem.fixed_point(Omega=...), "
+            "which compare takes too"
+        )
+    square = len(rows) == ops.n > 1 and all(len(row) == ops.n for row in rows)
+    diagonal = square and not any(
+        x != 0 for i, row in enumerate(rows) for j, x in enumerate(row) if i != j
+    )
+    if isinstance(value, Mapping) or vector or diagonal:
+        return "Omega", read_weights(ops, value)
+    return "X", read_matrix(ops, value, "X")

@@ -14,11 +14,11 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import FloatMatrix, Matrix, exact_root
-from obliquetd.chain import discount_free_classes
 from obliquetd.errors import SignUndecidedError, SingularError
-from obliquetd.operators import Operators
-from obliquetd.projection import BestApproximation
-from obliquetd.requests import read_values
+from obliquetd.mdp.chain import discount_free_classes
+from obliquetd.problem.native import Operators
+from obliquetd.problem.projection import BestApproximation
+from obliquetd.problem.requests import read_values
 
 __all__ = [
     "ValueMetrics",
@@ -97,7 +97,7 @@ def return_variance(ops: Operators) -> Matrix:
     """
     weight = ops.pi * ops.probability
     delta, unit = td_errors(ops, ops.v_pi)
-    kernel = ops._square(weight * ops.row_discount * ops.row_discount)
+    kernel = ops.square(weight * ops.row_discount * ops.row_discount)
     source = ops.by_state(weight * delta * delta)
     closed = discount_free_classes(kernel)
     variance = ops.discounted_sum(kernel, source, closed, "the second-moment system")
@@ -192,30 +192,30 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
 class ValueMetrics:
     """The errors of any value function, public numbers; abstract: a problem has the operators."""
 
-    _ops: Operators
+    native: Operators
 
     def rmse(self, v: Any) -> Any:
         """||v - v_pi||_Xi, for any vector v of n values."""
-        return root_mean_squared_error(self._ops, read_values(self._ops, v))
+        return root_mean_squared_error(self.native, read_values(self.native, v))
 
     def rmsbe(self, v: Any) -> Any:
         """||T v - v||_Xi."""
-        return root_mean_squared_bellman_error(self._ops, read_values(self._ops, v))
+        return root_mean_squared_bellman_error(self.native, read_values(self.native, v))
 
     def rmspbe(self, v: Any) -> Any:
         """||Pi (T v - v)||_Xi."""
-        values = read_values(self._ops, v)
-        return root_mean_squared_projected_bellman_error(self._ops, values)
+        values = read_values(self.native, v)
+        return root_mean_squared_projected_bellman_error(self.native, values)
 
     def mstde(self, v: Any) -> Any:
         """The mean squared TD error (not its root)."""
-        squared = mean_squared_td_error(self._ops, read_values(self._ops, v))
-        return self._ops.arithmetic.public(squared)
+        squared = mean_squared_td_error(self.native, read_values(self.native, v))
+        return self.native.arithmetic.public(squared)
 
     def neu(self, v: Any) -> Any:
         """||Phi' Xi (T v - v)||, the norm of the expected update."""
-        return expected_update(self._ops, read_values(self._ops, v))
+        return expected_update(self.native, read_values(self.native, v))
 
     def weighted_norm(self, u: Any) -> Any:
         """||u||_Xi, for any vector of n values."""
-        return weighted_norm(self._ops, read_values(self._ops, u))
+        return weighted_norm(self.native, read_values(self.native, u))

@@ -1,16 +1,18 @@
-"""Checks at the door of a problem: policies, coverage, discount, weights, start."""
+"""Checks at the door of a problem: policies, coverage, features, discount, weights, start."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import number_text, parse_matrix, parse_number, public_number, quoted
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
+    FeatureError,
     InputError,
     LabelError,
     ProbabilityError,
@@ -22,6 +24,7 @@ __all__ = [
     "check_coverage",
     "check_policy",
     "check_start",
+    "feature_rows",
     "parse_discount",
     "parse_start",
     "parse_weights",
@@ -86,6 +89,71 @@ def check_coverage(target: Policy, behavior: Policy, mdp: MDP) -> None:
             "there, as in behavior.mix(target, '1/10')",
             pairs,
         )
+
+
+def feature_rows(features: Any, mdp: MDP) -> list[list[Any]] | None:
+    """The rows of Phi in parsed numbers, in the order of ``mdp.states``; None is tabular.
+
+    Raises
+    ------
+    FeatureError
+        A missing or ragged row, or a matrix with another number of rows.
+    LabelError
+        A feature row for a state that does not exist.
+    NumberError
+        An entry that is NaN, infinite, or no number.
+    """
+    if features is None:
+        return None
+    if isinstance(features, Mapping):
+        for s in features:
+            if s not in mdp.index:
+                raise LabelError(f"features name the state {s!r}, which the MDP does not have")
+        missing = [s for s in mdp.states if s not in features]
+        if missing:
+            raise FeatureError(
+                f"no feature row for state {missing[0]!r}"
+                + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+                + "; every state needs one"
+            )
+        rows = [features[s] for s in mdp.states]
+    else:
+        rows = _matrix_rows(features)
+        if len(rows) != len(mdp.states):
+            raise FeatureError(
+                f"the feature matrix has {len(rows)} rows for {len(mdp.states)} states; expected "
+                "one row a state, in the order of mdp.states"
+            )
+    vectors = [_vector(row) for row in rows]
+    width = len(vectors[0])
+    for s, vector in zip(mdp.states, vectors, strict=True):
+        if len(vector) != width:
+            raise FeatureError(
+                f"the feature row of state {s!r} has {len(vector)} entries, that of state "
+                f"{mdp.states[0]!r} has {width}; all rows need the same number"
+            )
+    if not width:
+        raise FeatureError("the feature rows are empty; expected at least one feature")
+    return [
+        [parse_number(x, f"feature {j} of state {s!r}") for j, x in enumerate(vector)]
+        for s, vector in zip(mdp.states, vectors, strict=True)
+    ]
+
+
+def _matrix_rows(features: Any) -> list[Any]:
+    if hasattr(features, "toarray"):
+        features = features.toarray()
+    if isinstance(features, sp.MatrixBase):
+        return list(features.tolist())
+    return list(features)
+
+
+def _vector(row: Any) -> list[Any]:
+    if isinstance(row, sp.MatrixBase | np.ndarray):
+        return list(np.array(row, dtype=object).ravel().tolist())
+    if isinstance(row, list | tuple):
+        return list(row)
+    return [row]
 
 
 def parse_discount(value: Any) -> Any:

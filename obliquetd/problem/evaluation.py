@@ -8,27 +8,21 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd import emphasis
-from obliquetd.algebra import Matrix, SolveReport, number_text
+from obliquetd.algebra import SolveReport, number_text
 from obliquetd.display import Equations
-from obliquetd.emphasis import BatchMinimizers, EmphasisCell
-from obliquetd.errors import (
-    InputError,
-    SignUndecidedError,
-)
-from obliquetd.fixed_point import FixedPoint
-from obliquetd.inputs import Inputs, read_inputs
-from obliquetd.matrices import PaperMatrices
+from obliquetd.errors import InputError
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.arrays import chain_arrays
-from obliquetd.metrics import ValueMetrics
-from obliquetd.operators import Operators
-from obliquetd.requests import read_matrix, read_weights
+from obliquetd.problem.batch import BatchMinimizers, batch_minimizers
+from obliquetd.problem.fixed_point import FixedPoint, fixed_point_of
+from obliquetd.problem.inputs import Inputs, read_inputs
+from obliquetd.problem.matrices import PaperMatrices
+from obliquetd.problem.metrics import ValueMetrics
+from obliquetd.problem.native import Operators
+from obliquetd.problem.requests import read_matrix, read_weights
+from obliquetd.problem.weightings import EmphasisCell, emphasis_cells
 
-__all__ = ["METHODS", "PolicyEvaluation"]
-
-METHODS = ("best", "td", "rg", "setd", "etd")
-"""The names that :meth:`PolicyEvaluation.fixed_point` knows."""
+__all__ = ["PolicyEvaluation"]
 
 
 class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
@@ -121,7 +115,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         self.arithmetic: str = inputs.arithmetic.kind
         self.mdp, self.target = inputs.mdp, inputs.target
         self.behavior = inputs.target if inputs.behavior is None else inputs.behavior
-        self._ops = Operators(inputs)
+        self.native = Operators(inputs)
 
     @classmethod
     def of(cls, inputs: Inputs) -> PolicyEvaluation:
@@ -170,14 +164,14 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     @property
     def discount(self) -> Any:
         """The discount, as a public number."""
-        return self._ops.arithmetic.public(self._ops.discount)
+        return self.native.arithmetic.public(self.native.discount)
 
     @property
     def start(self) -> dict[Hashable, Any] | None:
         """The probability of each state to begin an episode; None where none was given."""
         if self.inputs.start is None:
             return None
-        scalar, public = self._ops.arithmetic.scalar, self._ops.arithmetic.public
+        scalar, public = self.native.arithmetic.scalar, self.native.arithmetic.public
         return {
             s: public(scalar(p))
             for s, p in zip(self.states, self.inputs.start, strict=True)
@@ -267,7 +261,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
 
     def batch_minimizers(self, *, nonnegative: bool = False) -> BatchMinimizers:
         """Every minimiser of ||Lambda' Xi Omega Phi - C||_F, optionally with omega >= 0."""
-        return emphasis.batch_minimizers(self._ops, nonnegative)
+        return batch_minimizers(self.native, nonnegative)
 
     def omega_cells(self, domain: sp.Interval | None = None) -> list[EmphasisCell]:
         """Omega_S as rational functions, on each range of the one symbol its signs depend on.
@@ -285,29 +279,19 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         Interval.Ropen(0, 1/2) [-1/(2*gamma - 1), -1/(gamma - 1)]
         Interval.open(1/2, 1) [0, -1/(gamma - 1)]
         """
-        symbols = emphasis.deciding_symbols(self._ops)
-        if len(symbols) != 1:
-            raise SignUndecidedError(
-                f"omega_cells splits the range of one symbol; the signs in Omega_S depend on "
-                f"{symbols or 'none'}. Substitute numbers for the others with problem.subs"
-            )
-        symbol = symbols[0]
-        if domain is None:
-            is_discount = self.discount == symbol
-            domain = sp.Interval.Ropen(0, 1) if is_discount else sp.Interval(-sp.oo, sp.oo)
-        return emphasis.cells(self._ops, symbol, domain)
+        return emphasis_cells(self.native, domain)
 
     # --- fixed points ---------------------------------------------------------------------
 
-    def fixed_point(
-        self, name: str | None = None, *, X: Any = None, Omega: Any = None
-    ) -> FixedPoint:
+    def fixed_point(self, name: Any = None, *, X: Any = None, Omega: Any = None) -> FixedPoint:
         """The solution of v = Pi_Phi^X T_pi v.
 
         Parameters
         ----------
-        name : {"td", "rg", "setd", "etd", "best"}, optional
-            X = Xi Phi, Xi L_pi Phi, Xi Omega_S Phi, diag(f) Phi, or X*.
+        name : {"td", "rg", "setd", "etd", "best"}, learner, or as for X or Omega
+            X = Xi Phi, Xi L_pi Phi, Xi Omega_S Phi, diag(f) Phi, or X*. Of a learner, where its
+            mean update leads. Else a mapping by state, a vector of n or a diagonal matrix is
+            Omega, and any other matrix is X.
         X : matrix (n, k), optional
             Any X of your own.
         Omega : matrix (n, n), vector of n, or mapping of state to number, optional
@@ -329,58 +313,23 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         >>> problem.fixed_point("setd").theta[0], problem.fixed_point(X=[0, 1]).theta[0]
         (5, 5)
         """
-        given = [v is not None for v in (name, X, Omega)]
-        if sum(given) != 1:
+        if sum(v is not None for v in (name, X, Omega)) != 1:
             raise InputError("fixed_point takes exactly one of a name, X= and Omega=")
         if X is not None:
-            return FixedPoint(self._ops, "X", read_matrix(self._ops, X, "X"))
+            return FixedPoint(self.native, "X", read_matrix(self.native, X, "X"))
         if Omega is not None:
-            column = read_weights(self._ops, Omega)
-            return FixedPoint(self._ops, "Omega", self._ops.Xi_Phi.scale_rows(column))
-        return self._named(str(name))
-
-    def _named(self, name: str) -> FixedPoint:
-        ops = self._ops
-        match name:
-            case "td":
-                return FixedPoint(ops, name, ops.Xi_Phi)
-            case "rg":
-                return FixedPoint(ops, name, ops.Lambda.scale_rows(ops.xi))
-            case "setd":
-                return FixedPoint(ops, name, ops.Xi_Phi.scale_rows(self._setd_weights()))
-            case "etd":
-                return FixedPoint(ops, name, ops.Phi.scale_rows(ops.f))
-            case "best":
-                return FixedPoint(ops, name, ops.X_star)
-        raise InputError(
-            f"no fixed point is called {name!r}; expected one of {', '.join(METHODS)}, or X= or "
-            "Omega="
-        )
-
-    def _setd_weights(self) -> Matrix:
-        try:
-            return emphasis.projection_weights(self._ops)
-        except SignUndecidedError as error:
-            if len(emphasis.deciding_symbols(self._ops)) == 1:
-                cells = self.omega_cells()
-                if len(cells) == 1:
-                    return read_weights(self._ops, list(cells[0].Omega.diagonal()))
-                ranges = ", ".join(str(c.domain) for c in cells)
-                raise SignUndecidedError(
-                    f"Omega_S is a different formula on each of {ranges}; take a cell of "
-                    "problem.omega_cells() and ask for fixed_point(Omega=cell.Omega)",
-                    error.expression,
-                ) from None
-            raise
+            column = read_weights(self.native, Omega)
+            return FixedPoint(self.native, "Omega", self.native.Xi_Phi.scale_rows(column))
+        return fixed_point_of(name, self)
 
     @property
     def accuracy(self) -> dict[str, SolveReport]:
         """Residuals and condition numbers of the float solves done so far, by name."""
-        done: Iterable[str] = [k for k in ("v_pi", "xi", "X_star", "f") if k in vars(self._ops)]
-        reports = {k: getattr(self._ops, k).report for k in done}
+        done: Iterable[str] = [k for k in ("v_pi", "xi", "X_star", "f") if k in vars(self.native)]
+        reports = {k: getattr(self.native, k).report for k in done}
         return {k: r for k, r in reports.items() if r is not None}
 
-    def _equations(self) -> list[tuple[str, Callable[[], Any]]]:
+    def equations(self) -> list[tuple[str, Callable[[], Any]]]:
         letters = {
             r"P_\pi": "P_pi", r"r_\pi": "r_pi", r"\xi": "xi", r"\Phi": "Phi", r"L_\pi": "L_pi",
             r"v_\pi": "v_pi", "X^*": "X_star",
@@ -390,9 +339,9 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         ]
 
     def __repr__(self) -> str:
-        d = self._ops.n if self._ops.tabular else self._ops.Phi.shape[1]
+        d = self.native.n if self.native.tabular else self.native.Phi.shape[1]
         return (
-            f"PolicyEvaluation({self._ops.n} states, {d} features, "
+            f"PolicyEvaluation({self.native.n} states, {d} features, "
             f"{'on' if self.on_policy else 'off'}-policy, discount "
             f"{number_text(self.discount)}, {self.arithmetic})"
         )

@@ -8,12 +8,13 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd import emphasis, metrics
 from obliquetd.algebra import FieldArithmetic, Matrix
-from obliquetd.chain import MarkovChain
 from obliquetd.errors import SizeError, UndefinedError
-from obliquetd.operators import Operators
-from obliquetd.projection import BestApproximation
+from obliquetd.mdp.chain import MarkovChain
+from obliquetd.problem import metrics, weightings
+from obliquetd.problem.batch import least_norm_batch
+from obliquetd.problem.native import Operators
+from obliquetd.problem.projection import BestApproximation
 
 __all__ = ["PaperMatrices"]
 
@@ -24,17 +25,17 @@ class PaperMatrices:
     Abstract: :class:`obliquetd.PolicyEvaluation` makes the operators.
     """
 
-    _ops: Operators
+    native: Operators
 
     @property
     def states(self) -> tuple[Hashable, ...]:
         """The states, in the order of all rows."""
-        return self._ops.labels
+        return self.native.labels
 
     @property
     def symbols(self) -> tuple[sp.Symbol, ...]:
         """The free symbols, by name."""
-        arithmetic = self._ops.arithmetic
+        arithmetic = self.native.arithmetic
         return arithmetic.symbols if isinstance(arithmetic, FieldArithmetic) else ()
 
     # --- chains and values ----------------------------------------------------------------
@@ -42,32 +43,32 @@ class PaperMatrices:
     @cached_property
     def P_pi(self) -> Any:
         """The target policy's transition matrix, (n, n); scipy.sparse for large sparse floats."""
-        return self._ops.P_pi.public()
+        return self.native.P_pi.public()
 
     @cached_property
     def P_b(self) -> Any:
         """The behaviour policy's transition matrix, (n, n)."""
-        return self._ops.P_b.public()
+        return self.native.P_b.public()
 
     @cached_property
     def r_pi(self) -> Any:
         """The target policy's expected reward, n of them."""
-        return self._ops.r_pi.public_vector()
+        return self.native.r_pi.public_vector()
 
     @cached_property
     def L_pi(self) -> Any:
         """I - P_{pi,gamma}, (n, n): every transition times its discount."""
-        return self._ops.L_pi.public()
+        return self.native.L_pi.public()
 
     @property
     def chain(self) -> MarkovChain:
         """The behaviour chain: classes, periods, stationary distributions."""
-        return self._ops.chain
+        return self.native.chain
 
     @property
     def target_chain(self) -> MarkovChain:
         """The target policy's chain."""
-        return self._ops.target_chain
+        return self.native.target_chain
 
     @cached_property
     def xi(self) -> Any:
@@ -76,12 +77,14 @@ class PaperMatrices:
         Where episodes end and ``start`` was not given, the stationary distribution sits on
         terminal states. It is shown here; all that it would weigh raises EpisodesEndError.
         """
-        return self._ops.weights.public_vector()
+        return self.native.weights.public_vector()
 
     @cached_property
     def Xi(self) -> Any:
         """diag(xi), (n, n)."""
-        return self._ops.arithmetic.identity(self._ops.n).scale_rows(self._ops.weights).public()
+        return (
+            self.native.arithmetic.identity(self.native.n).scale_rows(self.native.weights).public()
+        )
 
     @cached_property
     def v_pi(self) -> Any:
@@ -90,17 +93,17 @@ class PaperMatrices:
         UndiscountedError where discount 1 meets a closed class that never terminates;
         the finite values are in the error.
         """
-        return self._ops.v_pi.public_vector()
+        return self.native.v_pi.public_vector()
 
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_pi by state label."""
-        return dict(zip(self.states, self._ops.v_pi.public_list(), strict=True))
+        return dict(zip(self.states, self.native.v_pi.public_list(), strict=True))
 
     @cached_property
     def return_variance(self) -> Any:
         """The variance of the return from each state, n of them (Sobel 1982)."""
-        return metrics.return_variance(self._ops).public_vector()
+        return metrics.return_variance(self.native).public_vector()
 
     @cached_property
     def average_reward(self) -> Any:
@@ -109,58 +112,58 @@ class PaperMatrices:
         States differ where the chain has several closed classes: a state's average is that
         of each class times the chance to end there.
         """
-        return self._ops.target_chain.long_run_average(self._ops.r_pi).public_vector()
+        return self.native.target_chain.long_run_average(self.native.r_pi).public_vector()
 
     # --- the paper's matrices -------------------------------------------------------------
 
     @cached_property
     def Phi(self) -> Any:
         """The feature matrix, (n, d)."""
-        return self._ops.Phi.public()
+        return self.native.Phi.public()
 
     @cached_property
     def C(self) -> Any:
         """Phi' Xi Phi, (d, d)."""
-        return self._ops.C.public()
+        return self.native.C.public()
 
     @cached_property
     def Lambda(self) -> Any:
         """L_pi Phi, (n, d)."""
-        return self._ops.Lambda.public()
+        return self.native.Lambda.public()
 
     @cached_property
     def X_star(self) -> Any:
         """L_pi^-T Xi Phi, (n, d): the X whose fixed point is the best approximation (Eq. 5)."""
-        return self._ops.X_star.public()
+        return self.native.X_star.public()
 
     @cached_property
     def Y_star(self) -> Any:
         """Xi^-1 X*, (n, d); UndefinedError where a state has weight zero."""
-        if self._ops.unvisited:
-            states = self._ops.names(self._ops.unvisited)
+        if self.native.unvisited:
+            states = self.native.names(self.native.unvisited)
             raise UndefinedError(
                 f"Y* = Xi^-1 X* divides by zero at the states {states[:8]}, which the behaviour "
                 "chain leaves for good (xi = 0); X* exists",
                 states,
             )
-        one = self._ops.arithmetic.one
-        inverse = self._ops.arithmetic.column([one / w for w in self._ops.xi.entries()])
-        return self._ops.X_star.scale_rows(inverse).public()
+        one = self.native.arithmetic.one
+        inverse = self.native.arithmetic.column([one / w for w in self.native.xi.entries()])
+        return self.native.X_star.scale_rows(inverse).public()
 
     @cached_property
     def f(self) -> Any:
         """L_pi^-T xi, n of them: xi(s) times the expected emphasis in s (Section IV)."""
-        return self._ops.f.public_vector()
+        return self.native.f.public_vector()
 
     @cached_property
     def _best(self) -> BestApproximation:
-        return BestApproximation(self._ops)
+        return BestApproximation(self.native)
 
     @cached_property
     def Pi(self) -> Any:
         """The Xi-orthogonal projector onto span(Phi), (n, n), dense."""
-        n = self._ops.n
-        if self._ops.arithmetic.kind == "float" and n * n > 50_000_000:
+        n = self.native.n
+        if self.native.arithmetic.kind == "float" and n * n > 50_000_000:
             raise SizeError(
                 f"Pi is a dense {n} by {n} matrix of {8 * n * n:,} bytes; problem.best is Pi v_pi"
             )
@@ -170,18 +173,18 @@ class PaperMatrices:
     def best(self) -> Any:
         """Pi v_pi, n of them: the best approximation in the Xi-norm (Lemma 1)."""
         theta = self._best.solution.theta
-        best = self._ops.Phi @ theta
+        best = self.native.Phi @ theta
         if theta.report and not theta.report.warned:
-            best.T.check_digits("the best approximation", self._ops.largest_reward)
+            best.T.check_digits("the best approximation", self.native.largest_reward)
         return best.public_vector()
 
     @property
     def best_undetermined(self) -> tuple[Hashable, ...]:
         """States of weight zero whose value in :attr:`best` is open (that of the least theta)."""
-        return tuple(self._ops.names(self._best.solution.free_states))
+        return tuple(self.native.names(self._best.solution.free_states))
 
     def _diagonal(self, column: Matrix) -> Any:
-        return self._ops.arithmetic.identity(self._ops.n).scale_rows(column).public()
+        return self.native.arithmetic.identity(self.native.n).scale_rows(column).public()
 
     @cached_property
     def Omega_star(self) -> Any:
@@ -189,7 +192,7 @@ class PaperMatrices:
 
         0 in states where any weight attains the minimum (phi(s) = 0 or xi(s) = 0).
         """
-        return self._diagonal(emphasis.nearest_to_X_star(self._ops))
+        return self._diagonal(weightings.nearest_to_X_star(self.native))
 
     @cached_property
     def Omega_S(self) -> Any:
@@ -199,8 +202,8 @@ class PaperMatrices:
         symbol's range there. UndefinedError where an expected Delta phi is zero.
         """
         if self.symbols:
-            return sp.ImmutableDenseMatrix(sp.diag(*emphasis.symbolic_weights(self._ops)))
-        return self._diagonal(emphasis.projection_weights(self._ops))
+            return sp.ImmutableDenseMatrix(sp.diag(*weightings.symbolic_weights(self.native)))
+        return self._diagonal(weightings.projection_weights(self.native))
 
     @cached_property
     def Omega_S_batch(self) -> Any:
@@ -208,9 +211,9 @@ class PaperMatrices:
 
         :meth:`batch_minimizers` gives the whole solution set and the constraint omega >= 0.
         """
-        return self._diagonal(emphasis.least_norm_batch(self._ops))
+        return self._diagonal(least_norm_batch(self.native))
 
     @cached_property
     def Omega_E(self) -> Any:
         """Xi^-1 diag(f), (n, n): ETD's expected weights (Section IV)."""
-        return self._diagonal(emphasis.emphatic(self._ops))
+        return self._diagonal(weightings.emphatic(self.native))

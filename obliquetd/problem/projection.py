@@ -21,7 +21,7 @@ from typing import Any
 
 from obliquetd.algebra import Matrix, number_text, read_matrices
 from obliquetd.errors import FeatureError, NoSolutionError, NotUniqueError, SingularError
-from obliquetd.operators import Operators
+from obliquetd.problem.native import Operators
 
 __all__ = [
     "BestApproximation",

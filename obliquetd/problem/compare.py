@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from obliquetd.algebra import cell_text
 from obliquetd.display import HtmlTable, latex_label, latex_of
-from obliquetd.errors import MathematicalError
-from obliquetd.fixed_point import FixedPoint
-from obliquetd.problem import METHODS, PolicyEvaluation
+from obliquetd.errors import InputError, MathematicalError
+from obliquetd.problem.evaluation import PolicyEvaluation
+from obliquetd.problem.fixed_point import FixedPoint, label_of
+from obliquetd.problem.weightings import METHODS
 
 __all__ = ["COLUMNS", "LEGEND", "Comparison", "ComparisonRow", "compare"]
 
@@ -121,20 +122,22 @@ class Comparison(HtmlTable):
 
 def compare(
     problem: PolicyEvaluation,
-    methods: Sequence[str] = METHODS,
+    methods: Iterable[Any] | Mapping[str, Any] = METHODS,
     *,
     quantities: Sequence[str] = tuple(COLUMNS),
 ) -> Comparison:
     """The paper's Table I for any problem: one row a method.
 
     A quantity that does not exist for a method (a singular system, an undefined
-    omega) is left out of its row, with the reason in ``row.problems``.
+    omega) is left out of its row, with the reason in ``row.problems``. A learner has the
+    fixed point of its mean update, and no X, so that what depends on X is left out.
 
     Parameters
     ----------
     problem : PolicyEvaluation
-    methods : sequence of str
-        Names that ``problem.fixed_point`` knows.
+    methods : sequence, or mapping of label to any of these
+        Names, learners, X, Omega or fixed points: all that ``problem.fixed_point`` takes. Rows
+        are called as the labels say; without labels by name, or "X" and "Omega".
     quantities : sequence of str
         Keys of :data:`COLUMNS`.
 
@@ -148,11 +151,41 @@ def compare(
     method  criterion              distance
     setd          1/4  sqrt(82)/2 = 4.52769
     td        729/100                  27/2
+    >>> from obliquetd.learners import TD
+    >>> problem = two_state(reward=1)
+    >>> mine = compare(problem, {"mine": {"A": 0, "B": 1}, "rule": TD()}, quantities=["rmse"])
+    >>> [(row.name, row.quantities["rmse"]) for row in mine]
+    [('mine', 5*sqrt(2)/2), ('rule', 5*sqrt(2))]
+
+    Raises
+    ------
+    InputError
+        For a name that there is not, and for two different methods with one label.
     """
-    return Comparison(tuple(_row(problem, m, quantities) for m in methods))
+    return Comparison(
+        tuple(_row(problem, *method, quantities) for method in _labelled(problem, methods))
+    )
 
 
-def _row(problem: PolicyEvaluation, method: str, wanted: Sequence[str]) -> ComparisonRow:
+def _labelled(problem: PolicyEvaluation, methods: Any) -> list[tuple[str, Any]]:
+    """Each method with its label."""
+    if isinstance(methods, Mapping):
+        return [(str(label), given) for label, given in methods.items()]
+    listed = [methods] if isinstance(methods, str) else list(methods)
+    named = [(label_of(given, problem), given) for given in listed]
+    seen: dict[str, Any] = {}
+    for label, given in named:
+        if seen.setdefault(label, given) is not given and not isinstance(given, str):
+            raise InputError(
+                f"two methods are both called {label!r}; give them labels of their own with a mapping, as in "
+                "otd.compare(problem, {'first': ..., 'second': ...})"
+            )
+    return named
+
+
+def _row(
+    problem: PolicyEvaluation, label: str, method: Any, wanted: Sequence[str]
+) -> ComparisonRow:
     errors: dict[str, MathematicalError] = {}
 
     def attempt(key: str, function: Callable[[], Any]) -> Any:
@@ -164,13 +197,13 @@ def _row(problem: PolicyEvaluation, method: str, wanted: Sequence[str]) -> Compa
 
     point: FixedPoint | None = attempt("fixed point", lambda: problem.fixed_point(method))
     if point is None:
-        return ComparisonRow(method, {}, errors=errors)
+        return ComparisonRow(label, {}, errors=errors)
     found = {key: attempt(key, lambda key=key: getattr(point, key)) for key in wanted}  # type: ignore[misc]
     return ComparisonRow(
-        method,
+        label,
         {key: value for key, value in found.items() if value is not None},
         point.theta,
-        point.X,
+        attempt("X", lambda: point.X),
         errors,
         point.undetermined,
     )

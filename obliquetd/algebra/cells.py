@@ -1,0 +1,149 @@
+"""Ranges of one symbol inside which no sign changes: the one place that splits at roots.
+
+A function of one symbol changes its sign at its real roots and poles alone. They are isolated
+exactly, and between two of them one rational sample decides. What is to be computed on a cell
+is run with every sign taken at the sample; the formulas whose signs were asked for are kept, and
+the cell is split at their roots and poles until none of them lies inside.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import sympy as sp
+
+from obliquetd.algebra.field import FieldArithmetic
+
+__all__ = [
+    "Cell",
+    "CellArithmetic",
+    "SampledSigns",
+    "break_points",
+    "in_order",
+    "rational_between",
+    "sign_cells",
+]
+
+Value = TypeVar("Value")
+DIGITS = 60
+"""Decimals by which exact numbers are put in order."""
+
+
+def in_order(numbers: Iterable[Any]) -> list[Any]:
+    """Exact real numbers from left to right."""
+    return sorted(numbers, key=lambda r: sp.N(r, DIGITS))
+
+
+def break_points(left: Any, right: Any, expressions: Iterable[Any], symbol: sp.Symbol) -> list[Any]:
+    """The two end points, and between them every real root or pole of the expressions.
+
+    Examples
+    --------
+    >>> g = sp.Symbol("g")
+    >>> break_points(0, 1, [(2 * g - 1) / (3 * g - 1), g - 5], g)
+    [0, 1/3, 1/2, 1]
+    """
+    inner: set[Any] = set()
+    for expression in expressions:
+        for part in sp.fraction(sp.together(expression)):
+            polynomial = sp.Poly(part, symbol)
+            if polynomial.degree() > 0:
+                for factor, _ in polynomial.factor_list()[1]:
+                    inner |= {root for root in factor.real_roots() if left < root < right}
+    return [left, *in_order(inner), right]
+
+
+def rational_between(left: Any, right: Any) -> sp.Rational:
+    """A rational strictly between two reals, either of which may be infinite.
+
+    Examples
+    --------
+    >>> rational_between(sp.sqrt(2), sp.Rational(3, 2)), rational_between(1, sp.oo)
+    (1.457, 2)
+    """
+    if left == -sp.oo and right == sp.oo:
+        return sp.Integer(0)
+    if left == -sp.oo:
+        return sp.floor(right) - 1
+    if right == sp.oo:
+        return sp.ceiling(left) + 1
+    precision = 4
+    while True:
+        middle = sp.Rational(str(sp.N((left + right) / 2, precision)))
+        if left < middle < right:
+            return middle
+        precision *= 2
+
+
+@dataclass
+class SampledSigns:
+    """The signs of functions of one symbol at a sample; ``asked`` has those that were wanted."""
+
+    symbol: sp.Symbol
+    sample: Any
+    asked: set[Any] = field(default_factory=set)
+
+    def of(self, expression: Any) -> int:
+        """The sign at the sample of a public expression; 0 at a pole, where its cell is split."""
+        if not expression.is_Rational:
+            self.asked.add(expression)
+            expression = expression.subs(self.symbol, self.sample)
+        return int(sp.sign(expression)) if expression.is_finite else 0
+
+
+class CellArithmetic(FieldArithmetic):
+    """Functions of one symbol whose signs are those at a sample."""
+
+    def __init__(self, signs: SampledSigns) -> None:
+        super().__init__([signs.symbol])
+        self.signs = signs
+
+    def sign(self, scalar: Any) -> int:
+        return self.signs.of(self.public(scalar))
+
+
+@dataclass(frozen=True)
+class Cell(Generic[Value]):
+    """An open range on which no sign changes that was asked for, and what was computed there."""
+
+    left: Any
+    right: Any
+    sample: Any
+    value: Value
+
+
+def sign_cells(
+    left: Any, right: Any, symbol: sp.Symbol, compute: Callable[[SampledSigns], Value]
+) -> list[Cell[Value]]:
+    """The cells of a range from left to right.
+
+    Parameters
+    ----------
+    left, right : real number
+        The end points; either may be infinite.
+    symbol : sympy.Symbol
+    compute : function of SampledSigns
+        What is wanted of a cell; it takes every sign from its argument.
+
+    Examples
+    --------
+    >>> g = sp.Symbol("g")
+    >>> found = sign_cells(0, 1, g, lambda signs: signs.of(2 * g - 1))
+    >>> [(cell.left, cell.right, cell.value) for cell in found]
+    [(0, 1/2, -1), (1/2, 1, 1)]
+    """
+    waiting = [(left, right)]
+    done = []
+    while waiting:
+        left, right = waiting.pop()
+        signs = SampledSigns(symbol, rational_between(left, right))
+        value = compute(signs)
+        ends = break_points(left, right, signs.asked, symbol)
+        if len(ends) == 2:
+            done.append(Cell(left, right, signs.sample, value))
+        else:
+            waiting += reversed(list(itertools.pairwise(ends)))
+    return done

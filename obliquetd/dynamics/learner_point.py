@@ -1,0 +1,38 @@
+"""The fixed point of a learner, for ``problem.fixed_point`` and ``compare``: where its mean update leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from obliquetd.dynamics.mean import mean_dynamics
+from obliquetd.dynamics.rule import operators_for
+from obliquetd.learners import Learner
+from obliquetd.problem.fixed_point import FixedPoint, fixed_point_of
+from obliquetd.problem.projection import Solution
+
+__all__ = ["point_of_learner"]
+
+
+@fixed_point_of.register
+def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
+    """theta with A theta = b, from weights 0; free are the directions that A maps to zero.
+
+    Raises
+    ------
+    NotUniqueError, NoSolutionError, MathematicalError
+        As for :meth:`obliquetd.dynamics.MeanDynamics.fixed_point`.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import TD
+    >>> two_state(reward=1).fixed_point(TD())
+    FixedPoint('TD', theta = (0))
+    """
+    dynamics, ops = mean_dynamics(problem, given), operators_for(problem, given)
+    theta = dynamics.limit()
+    kernel = dynamics.expectation.A.null_space()
+    null = kernel.submatrix(range(ops.Phi.shape[1]), range(kernel.shape[1]))
+    null = null.column_basis() if null.shape[1] else null
+    free = sorted(set((ops.Phi @ null).cleaned().support()[0].tolist()))
+    return FixedPoint(ops, given.label, None, Solution(theta, tuple(free), null))

@@ -1,0 +1,276 @@
+"""Weightings of states: each names an X, and so a fixed point; the paper's Omegas, X = Xi Omega Phi.
+
+==============  =========================================================================
+Omega_star      minimiser of ||Xi Omega Phi - X*||_F
+Omega_S         omega(s) = max(Lambda_s . phi_s / ||Lambda_s||^2, 0), Lambda = L_pi Phi
+Omega_S_batch   minimiser of ||Lambda' Xi Omega Phi - C||_F, the paper's Eq. (batch); see
+                :mod:`obliquetd.problem.batch`
+Omega_E         Xi^-1 diag(f), f = L_pi^-T xi
+==============  =========================================================================
+
+:data:`WEIGHTINGS` is the one table from a name to its X: a new line there is a new name for
+``problem.fixed_point`` and ``compare``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra import Matrix
+from obliquetd.algebra.cells import Cell, SampledSigns, sign_cells
+from obliquetd.errors import SignUndecidedError, UndefinedError
+from obliquetd.problem.native import Operators
+
+__all__ = [
+    "METHODS",
+    "WEIGHTINGS",
+    "EmphasisCell",
+    "deciding_symbols",
+    "emphasis_cells",
+    "emphatic",
+    "nearest_to_X_star",
+    "projection_weights",
+    "settled_weights",
+    "symbolic_weights",
+]
+
+
+def projection_weights(ops: Operators, sign: Callable[[Any], int] | None = None) -> Matrix:
+    """The column of omega(s) = max(Lambda_s . phi_s / ||Lambda_s||^2, 0) (Eq. omega-i).
+
+    Lambda_s is the expected Delta phi under the target policy, so this is the paper's
+    Table I; a learner sees the sampled Delta phi instead. A state with phi(s) = 0 or
+    weight zero gets 0, which changes nothing: its row of X is zero anyway.
+
+    Parameters
+    ----------
+    ops : Operators
+    sign : function of a native scalar, optional
+        How the sign of Lambda_s . phi_s is taken where it may depend on a symbol.
+
+    Raises
+    ------
+    UndefinedError
+        Where Lambda_s = 0 although phi(s) and the weight are not: every omega
+        minimises the paper's objective.
+    SignUndecidedError
+        Where a sign depends on a symbol and no ``sign`` takes it.
+    """
+    taken = sign or ops.arithmetic.sign
+    return ops.arithmetic.column(
+        [_weight(ops, i, ratio, taken) for i, ratio in enumerate(_ratios(ops))]
+    )
+
+
+def _weight(
+    ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: Callable[[Any], int]
+) -> Any:
+    """omega of state i, native."""
+    up, down, size, weight = ratio
+    if not size or not weight:
+        return ops.arithmetic.zero
+    if not down:
+        raise UndefinedError(
+            f"omega is undefined in state {ops.labels[i]!r}: its expected Delta phi = phi - "
+            "gamma E[phi'] is zero, so every omega minimises ||omega Delta phi - phi||. Give "
+            "weights of your own with fixed_point(Omega=...)",
+            [ops.labels[i]],
+        )
+    return up / down if sign(up) > 0 else ops.arithmetic.zero
+
+
+def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
+    """For each state: Lambda . phi, ||Lambda||^2, ||phi||^2 and the weight.
+
+    Among floats each state has units of its own, in which its Lambda is of size one: the
+    ratio of the first two does not change. What is zero in Lambda but for rounding counts
+    as zero.
+    """
+    Lambda = (ops.L_pi @ ops.unit_Phi).cleaned()
+    Lambda.check_digits("the expected Delta phi of Omega_S")
+    units = Lambda.row_units()
+    Lambda, Phi = Lambda.scale_rows(units), ops.unit_Phi.scale_rows(units)
+    own = ops.Phi.scale_rows(ops.Phi.row_units())
+    return list(
+        zip(
+            Lambda.row_dots(Phi).entries(),
+            Lambda.row_dots(Lambda).entries(),
+            own.row_dots(own).entries(),
+            ops.xi.entries(),
+            strict=True,
+        )
+    )
+
+
+def symbolic_weights(ops: Operators) -> list[Any]:
+    """omega(s) as public numbers, ``Max(0, ...)`` where the sign depends on a symbol."""
+    out = []
+    for i, ratio in enumerate(_ratios(ops)):
+        try:
+            out.append(ops.arithmetic.public(_weight(ops, i, ratio, ops.arithmetic.sign)))
+        except SignUndecidedError:
+            out.append(sp.Max(0, ops.arithmetic.public(_weight(ops, i, ratio, lambda _: 1))))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class EmphasisCell:
+    """A range of one symbol on which Omega_S is a matrix of rational functions.
+
+    Attributes
+    ----------
+    domain : sympy.Set
+        An interval with exact end points, open at the break points: there an expected
+        Delta phi may vanish and leave omega undefined.
+    sample : sympy.Rational
+        A point inside.
+    Omega : sympy.ImmutableDenseMatrix
+        Omega_S on the cell; pass it to ``fixed_point(Omega=...)``.
+    zero_states : tuple of hashable
+        States whose weight is cut to 0 on the cell.
+    """
+
+    domain: Any
+    sample: Any
+    Omega: Any
+    zero_states: tuple[Hashable, ...]
+
+
+def _cells(ops: Operators, symbol: sp.Symbol, domain: sp.Interval | None) -> list[Cell[Matrix]]:
+    """Omega_S, native, on each cell of the only symbol that its signs depend on."""
+    inside, public = _range(ops, symbol, domain), ops.arithmetic.public
+    return sign_cells(
+        inside.start, inside.end, symbol,
+        lambda signs: projection_weights(ops, lambda dot: signs.of(public(dot))),
+    )  # fmt: skip
+
+
+def _range(ops: Operators, symbol: sp.Symbol, domain: sp.Interval | None) -> sp.Interval:
+    """[0, 1) for the discount, else all reals, unless given."""
+    if domain is not None:
+        return domain
+    is_discount = ops.arithmetic.public(ops.discount) == symbol
+    return sp.Interval.Ropen(0, 1) if is_discount else sp.Interval(-sp.oo, sp.oo)
+
+
+def emphasis_cells(ops: Operators, domain: sp.Interval | None) -> list[EmphasisCell]:
+    """Split a range of the only symbol in Omega_S at the sign changes of Lambda_s . phi_s.
+
+    Raises
+    ------
+    SignUndecidedError
+        Where the signs depend on no symbol, or on several.
+    """
+    symbols = deciding_symbols(ops)
+    if len(symbols) != 1:
+        raise SignUndecidedError(
+            f"omega_cells splits the range of one symbol; the signs in Omega_S depend on "
+            f"{symbols or 'none'}. Substitute numbers for the others with problem.subs"
+        )
+    inside = _range(ops, symbols[0], domain)
+    formulas = _sign_formulas(ops)
+    out = []
+    for cell in _cells(ops, symbols[0], domain):
+        signs = SampledSigns(symbols[0], cell.sample)
+        cut = tuple(ops.labels[i] for i, dot in formulas.items() if signs.of(dot) <= 0)
+        closed = sp.Interval(
+            cell.left, cell.right, cell.left != inside.start, cell.right != inside.end
+        )
+        diagonal = sp.ImmutableDenseMatrix(sp.diag(*cell.value.public()))
+        out.append(EmphasisCell(sp.Intersection(closed, inside), cell.sample, diagonal, cut))
+    return out
+
+
+def settled_weights(ops: Operators) -> Matrix:
+    """Omega_S where it is one formula on the whole range of the symbol.
+
+    Raises
+    ------
+    SignUndecidedError
+        Where it is several; says how to ask for one of them.
+    """
+    try:
+        return projection_weights(ops)
+    except SignUndecidedError as error:
+        symbols = deciding_symbols(ops)
+        if len(symbols) != 1:
+            raise
+        cells = _cells(ops, symbols[0], None)
+        if len(cells) == 1:
+            return cells[0].value
+        ranges = ", ".join(str(c.domain) for c in emphasis_cells(ops, None))
+        raise SignUndecidedError(
+            f"Omega_S is a different formula on each of {ranges}; take a cell of "
+            "problem.omega_cells() and ask for fixed_point(Omega=cell.Omega)",
+            error.expression,
+        ) from None
+
+
+def _sign_formulas(ops: Operators) -> dict[int, Any]:
+    """Lambda_s . phi_s, public, for the states where it decides between omega and 0."""
+    return {
+        i: ops.arithmetic.public(up)
+        for i, (up, down, size, weight) in enumerate(_ratios(ops))
+        if down and size and weight
+    }
+
+
+def deciding_symbols(ops: Operators) -> list[sp.Symbol]:
+    """The symbols on which a sign in Omega_S depends, by name."""
+    found = {s for q in _sign_formulas(ops).values() for s in q.free_symbols}
+    return sorted(found, key=str)
+
+
+def nearest_to_X_star(ops: Operators) -> Matrix:
+    """The column of Omega*: the diagonal minimiser of ||Xi Omega Phi - X*||_F.
+
+    State by state, omega(s) = phi(s) . x*(s) / (xi(s) ||phi(s)||^2). Where phi(s) = 0
+    or xi(s) = 0 every omega(s) attains the minimum, and 0 is given.
+    """
+    zero = ops.arithmetic.zero
+    units = ops.Phi.row_units()
+    Phi, X_star = ops.Phi.scale_rows(units), ops.X_star.scale_rows(units)
+    dots, sizes = Phi.row_dots(X_star).entries(), Phi.row_dots(Phi).entries()
+    return ops.arithmetic.column(
+        [
+            dot / (weight * size) if weight and size else zero
+            for dot, size, weight in zip(dots, sizes, ops.xi.entries(), strict=True)
+        ]
+    )
+
+
+def emphatic(ops: Operators) -> Matrix:
+    """The column of Omega_E = Xi^-1 f (Section IV).
+
+    Raises
+    ------
+    UndefinedError
+        At states of weight zero, where it is 0/0.
+    """
+    if ops.unvisited:
+        states = ops.names(ops.unvisited)
+        raise UndefinedError(
+            f"Omega_E = Xi^-1 diag(f) divides by zero at the states {states[:8]}, which the "
+            "behaviour chain leaves for good (xi = 0). X_E = diag(f) Phi exists: use "
+            "fixed_point('etd'), or problem.f",
+            states,
+        )
+    pairs = zip(ops.f.entries(), ops.xi.entries(), strict=True)
+    return ops.arithmetic.column([f / w for f, w in pairs])
+
+
+WEIGHTINGS: dict[str, Callable[[Operators], Matrix]] = {
+    "best": lambda ops: ops.X_star,
+    "td": lambda ops: ops.Xi_Phi,
+    "rg": lambda ops: ops.Lambda.scale_rows(ops.xi),
+    "setd": lambda ops: ops.Xi_Phi.scale_rows(settled_weights(ops)),
+    "etd": lambda ops: ops.Phi.scale_rows(ops.f),
+}
+"""X of each name: X*, Xi Phi, Xi L_pi Phi, Xi Omega_S Phi and diag(f) Phi."""
+
+METHODS = tuple(WEIGHTINGS)
+"""The names that :meth:`obliquetd.PolicyEvaluation.fixed_point` knows."""
