@@ -44,7 +44,7 @@ KNOWN = (
         (POLE,),
     ),
     Fault(
-        "obliquetd.dynamics.regions",
+        "obliquetd.algebra.cells",
         "in sp.fraction(sp.together(expression)):",
         "in sp.fraction(sp.together(expression))[:1]:",
         ("tests/dynamics/test_stability.py::TestRegions::test_a_pole_splits_a_range",),
