@@ -89,7 +89,7 @@ def test_features_of_any_size(scale, learner):
     dyn = mean_dynamics(floats(scale), learner)
     assert dyn.stability.verdict == mean_dynamics(floats(1.0), learner).stability.verdict
     A = np.array(truth.A, dtype=float)
-    if not learner.two_timescale:
+    if learner.size(1) == 1:
         assert np.allclose(dyn.A / scale**2, A, rtol=1e-12, atol=1e-12 * np.abs(A).max())
         expected = np.array(truth.v_hat, dtype=float).ravel()
         assert dyn.v_hat == pytest.approx(expected, rel=1e-9)
@@ -178,7 +178,7 @@ def test_floats_against_rationals(seed, learner, discount, reward_power, feature
     )  # fmt: skip
     a, b = mean_dynamics(exact, learner), mean_dynamics(floats, learner)
     error = b.expectation.A.error
-    if not learner.two_timescale:
+    if learner.size(1) == 1:
         A = np.array(a.A, dtype=float) * scale**2
         assert (np.abs(b.A - A) <= 4 * error + 1e-12 * np.abs(A).max()).all()
         assert (error <= 1e-10 * np.abs(A).max()).all()

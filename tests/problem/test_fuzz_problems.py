@@ -235,7 +235,7 @@ class Scales:
         learner, _, what = name.partition(".")
         if what not in ("A", "b"):
             return entries
-        columns = [float(c) for c in self.columns] * (1 + LEARNERS[learner].two_timescale)
+        columns = [float(c) for c in self.columns] * LEARNERS[learner].size(1)
         sizes = columns if what == "b" else [a * b for a in columns for b in columns]
         return [x / c for x, c in zip(entries, sizes, strict=True)]
 
