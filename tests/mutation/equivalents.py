@@ -46,4 +46,59 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "omega: if down == -1:": NO_GAP,
         "omega: if up >= 0:": "0 / down and 0 * up are both 0",
     },
+    "obliquetd.learners.emphatic": {
+        "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
+        "etd: F = 1 + m.F[-1]": "F has one entry, which is its last",
+        "etd: m.F[-1] = t.g * t.rho * F": "F has one entry, which is its last",
+    },
+    "obliquetd.claims.words": {
+        "Word.evaluate: if True:": "a term times the coefficient 1 is the term",
+    },
+    "obliquetd.reproduction.evidence": {
+        "ratio_of_spreads: if reach > 699:": (
+            "no reach is near: left-out spreads differ by a factor of 1e8 at most, or are 0"
+        ),
+    },
+    "obliquetd.dynamics.certificate": {
+        "_exact_lyapunov: m, arithmetic = (Q.shape[1], Q.arithmetic)": "Q is square: it has as many columns as rows",
+    },
+    "obliquetd.dynamics.stability": {
+        "routh_is_positive: padded = lower + [lower[-1] * 0] * (len(upper) - len(lower))": (
+            "zero times any coefficient is the same zero"
+        ),
+        "_reflected: n = len(coefficients) + 1": "only whether n is even counts",
+        "_reflected: return [c * (-1) ** (n + i) for i, c in enumerate(coefficients)]": (
+            "n + i is even where n - i is"
+        ),
+        "verdict_of: square_free = u // u.gcd(u.derivative()) if u.degree() >= 0 else u": (
+            "a constant has no roots, divided by whatever constant"
+        ),
+        "verdict_of: if square_free.degree() >= 0 and roots.count_roots(None, 0) < "
+        "square_free.degree():": "a constant has 0 roots, which is not below its degree 0",
+        **dict.fromkeys(
+            (
+                f"verdict_of: roots = sp.Poly([public_number(parse_number(c)) for c in "
+                f"square_free.coeffs(){part}], x)"
+                for part in ("[:]", "[::1]")
+            ),
+            "u(0) is not 0: read from behind it has the reciprocal roots, of the same signs",
+        ),
+    },
 }
+
+PROPOSES = (
+    "what it proposes is returned only if the checker accepts it; that one is found is tested"
+)
+WORDING = "it says what an error says, in words"
+
+EXEMPT: dict[str, dict[str, str]] = {
+    "obliquetd.dynamics.certificate": {
+        "": "how finely a proposed K is rounded: " + PROPOSES,
+        "_lyapunov": PROPOSES,
+        "_falling": PROPOSES,
+        "_power_of_two": PROPOSES,
+        "_ratio": PROPOSES,
+    },
+    "obliquetd.problem.projection": {"_told": WORDING, "_to_precision": WORDING},
+}
+"""Functions none of whose mutants changes an answer, by module and name, each with the reason."""
