@@ -55,6 +55,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "Word.evaluate: if True:": "a term times the coefficient 1 is the term",
     },
     "obliquetd.reproduction.evidence": {
+        "Part.decisions: sign = 1 if self.side == 'below' else -2": (
+            "both sides of each comparison are multiplied by it"
+        ),
         "ratio_of_spreads: if reach > 699:": (
             "no reach is near: left-out spreads differ by a factor of 1e8 at most, or are 0"
         ),
@@ -63,6 +66,17 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_exact_lyapunov: m, arithmetic = (Q.shape[1], Q.arithmetic)": "Q is square: it has as many columns as rows",
     },
     "obliquetd.dynamics.stability": {
+        "routh_is_positive: lower = [c * lead for c in coefficients[1::2]]": (
+            "a row of Routh's table may be multiplied by a positive number, here lead squared"
+        ),
+        "routh_is_positive: upper, lower = (lower, [u - ratio * v for u, v in "
+        "zip(upper[1:], padded[1:], strict=False)])": "padded has the length of upper",
+        "_polynomial: return flint.fmpq_poly([flint.fmpq(int(c.numerator), int(c.denominator)) "
+        "for c in coefficients[:]])": (
+            "1/z has a real part of the sign of z; roots at 0 are lost, and left is marginal"
+        ),
+        "definiteness: signs = [S.arithmetic.sign(c) * (-2) ** i for i, c in "
+        "enumerate(S.charpoly())]": "only the sign of the power counts",
         "routh_is_positive: padded = lower + [lower[-1] * 0] * (len(upper) - len(lower))": (
             "zero times any coefficient is the same zero"
         ),

@@ -277,3 +277,18 @@ def test_a_spread_is_averaged_over_a_thousand_records_at_most():
     expected = ratio_of_spreads(curve(errors), curve(errors[::-1] ** 2), "rmse")
     assert ratio_of_spreads(curve(wild), curve(errors[::-1] ** 2), "rmse") == expected
     assert not expected.why
+
+
+def test_several_seeds_have_the_hull_of_their_intervals_and_the_first_reason():
+    wide, none = Interval(2, 1, 3), Interval(5, 0, math.inf, "few runs")
+    assert Interval.hull([wide, none, Interval(3, 2, 9)]) == Interval(3, 0, math.inf, "few runs")
+    assert Interval.hull([wide]) == wide
+    assert math.isnan(Interval.hull([Interval(math.nan, 0, 1)]).value)
+    parts = [Part("q", "above", 1, {"a": i}) for i in (Interval(3, 2, 4), Interval(2, 1.5, 3))]
+    together = Part.together(parts)
+    assert together.found["a"] == Interval(2.5, 1.5, 4)
+    assert together.by_seed == tuple(parts)
+    assert together.verdict == "holds"
+    assert Part.together(parts[:1]).verdict == "holds"
+    unsure = Part.together([*parts, Part("q", "above", 1, {"a": Interval(1, 0, 2)})])
+    assert unsure.verdict == "cannot be decided"
