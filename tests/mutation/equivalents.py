@@ -71,10 +71,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
         "routh_is_positive: upper, lower = (lower, [u - ratio * v for u, v in "
         "zip(upper[1:], padded[1:], strict=False)])": "padded has the length of upper",
-        "_polynomial: return flint.fmpq_poly([flint.fmpq(int(c.numerator), int(c.denominator)) "
-        "for c in coefficients[:]])": (
-            "1/z has a real part of the sign of z; roots at 0 are lost, and left is marginal"
-        ),
         "definiteness: signs = [S.arithmetic.sign(c) * (-2) ** i for i, c in "
         "enumerate(S.charpoly())]": "only the sign of the power counts",
         "routh_is_positive: padded = lower + [lower[-1] * 0] * (len(upper) - len(lower))": (
@@ -84,18 +80,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_reflected: return [c * (-1) ** (n + i) for i, c in enumerate(coefficients)]": (
             "n + i is even where n - i is"
         ),
-        "verdict_of: square_free = u // u.gcd(u.derivative()) if u.degree() >= 0 else u": (
-            "a constant has no roots, divided by whatever constant"
-        ),
-        "verdict_of: if square_free.degree() >= 0 and roots.count_roots(None, 0) < "
-        "square_free.degree():": "a constant has 0 roots, which is not below its degree 0",
-        **dict.fromkeys(
-            (
-                f"verdict_of: roots = sp.Poly([public_number(parse_number(c)) for c in "
-                f"square_free.coeffs(){part}], x)"
-                for part in ("[:]", "[::1]")
-            ),
-            "u(0) is not 0: read from behind it has the reciprocal roots, of the same signs",
+        "verdict_of: if squares.degree() >= 0 and squares.count_roots(None, 0) < squares.degree():": (
+            "a constant has 0 roots, which is not below its degree 0"
         ),
     },
 }
