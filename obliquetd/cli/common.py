@@ -49,7 +49,12 @@ PAPER, MODEL = "The paper", "A model of your own"
 
 def choices(*known: str) -> Callable[[str], list[str]]:
     """What a shell may complete a word to."""
-    return lambda incomplete: [word for word in known if word.startswith(incomplete)]
+
+    def completed(incomplete: str) -> list[str]:
+        """The known words that begin so."""
+        return [word for word in known if word.startswith(incomplete)]
+
+    return completed
 
 
 Normalize = Annotated[

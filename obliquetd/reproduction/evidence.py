@@ -263,11 +263,13 @@ def ratio_of_spreads(
     if lost:
         return Interval(math.nan, 0.0, math.inf, why or f"runs diverged: {lost}")
     n = len(x)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         top, bottom = (float(v.std(axis=0, ddof=1).mean()) for v in (x, y))
         if not (0 < top < math.inf and 0 < bottom < math.inf) or n < 3:
             return Interval(math.nan, 0.0, math.inf, why or "no spread that is a number")
         logs = np.log(_left_out(x)) - np.log(_left_out(y))
+    if not np.isfinite(logs).all():
+        return Interval(top / bottom, 0.0, math.inf, why or f"one run of {n} carries all of it")
     squares = (logs - logs.mean()) ** 2
     if not why and squares.max() > CARRIED * squares.sum():
         why = f"one run of {n} carries {squares.max() / squares.sum():.0%} of its variance"

@@ -49,8 +49,25 @@ def test_rules_that_do_not_end_are_an_error():
 
 
 def test_a_rule_rewrites_one_product():
-    with pytest.raises(ValueError, match="one product"):
-        Theory([(2 * A, B)])
+    for left in (2 * A, A + B, identity(), ZERO):
+        with pytest.raises(ValueError, match="one product"):
+            Theory([(left, B)])
+
+
+def test_a_rule_applies_anywhere_in_a_product():
+    theory = Theory([(A @ B, identity())])
+    for word in (A @ B, B @ A @ B, A @ B @ B, B @ A @ B @ B, A @ A @ B @ B):
+        assert len(theory.normal_form(word).terms) == 1
+    assert theory.proves(B @ A @ B, B)
+    assert theory.proves(A @ B @ A, A)
+    assert theory.proves(X.T @ B.T @ A.T @ A, X.T @ A)
+    assert theory.proves(2 * B @ A @ B @ X - X, 2 * B @ X - X)
+    assert not theory.proves(B @ A, identity())
+
+
+def test_the_first_of_two_rules_counts():
+    assert Theory([(A, B), (A, identity())]).normal_form(A) == B
+    assert Theory([(A, identity()), (A, B)]).normal_form(A @ X) == X
 
 
 def test_words_evaluate_to_what_they_say():
@@ -98,6 +115,7 @@ def test_zero_has_every_shape():
     assert A - A == ZERO
     assert ZERO.shape is None
     assert (A @ X).shape == ("n", "d")
+    assert (X.T @ A).shape == ("d", "n")
 
 
 def test_a_proof_tells_a_word_from_its_negative():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd import MDP, Policy, PolicyEvaluation
+from obliquetd.algebra.cells import break_points
 from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import (
     check_certificate,
@@ -17,7 +18,6 @@ from obliquetd.dynamics import (
     stability_map,
     stability_region,
 )
-from obliquetd.dynamics.regions import _split
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
 from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC
@@ -278,11 +278,11 @@ class TestRegions:
     def test_a_pole_splits_a_range(self):
         """The sign of 1/(2 m - 1) changes at 1/2, where it has no root."""
         m = sp.Symbol("m")
-        assert _split(sp.Integer(0), sp.Integer(1), [1 / (2 * m - 1)], m) == [0, R(1, 2), 1]
-        assert _split(sp.Integer(0), sp.Integer(1), [(3 * m - 1) / (2 * m - 1)], m) == [
+        assert break_points(sp.Integer(0), sp.Integer(1), [1 / (2 * m - 1)], m) == [0, R(1, 2), 1]
+        assert break_points(sp.Integer(0), sp.Integer(1), [(3 * m - 1) / (2 * m - 1)], m) == [
             0, R(1, 3), R(1, 2), 1,
         ]  # fmt: skip
-        assert _split(sp.Integer(0), sp.Integer(1), [1 / (2 * m - 3)], m) == [0, 1]
+        assert break_points(sp.Integer(0), sp.Integer(1), [1 / (2 * m - 3)], m) == [0, 1]
 
     def test_a_feature_and_a_probability(self):
         base = two_state()

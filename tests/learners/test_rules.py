@@ -19,6 +19,7 @@ from obliquetd.learners import (
     DoubleSampledResidualGradient,
     ResidualGradient,
     RobbinsMonro,
+    WeightedTD,
 )
 from obliquetd.learners.compiled import compiled_rule
 from obliquetd.learners.state import size, views
@@ -160,6 +161,24 @@ def test_the_compiled_rule_is_the_rule(seed, name):
 def weight(features, s, n, g):
     """Omega of a transition on-policy."""
     return omega(Transition(features, s, n, 0, g, 1, 1, 1, 1, n, g, 1))
+
+
+def test_an_emphasis_of_your_own():
+    """A number, or a function of the transition, in the place of the 1 of TD."""
+    phi, nxt, theta = vector(1, 2), vector(3, 1), vector(2, -1)
+    t = Transition(np.stack([phi, nxt]), 0, 1, F(1), F(1, 2), F(1), 1, 1, 1, 1, F(1, 2), 1)
+    for emphasis, m in ((3, 3), ("2/3", F(2, 3)), (lambda t: 2 + 0 * t.g, 2), (omega, omega(t))):
+        learner = WeightedTD(lam="1/3", emphasis=emphasis)
+        assert ("emphasis" in learner.numbers._fields) == (not callable(emphasis))
+        values = {"lam": F(1, 3)} | ({} if callable(emphasis) else {"emphasis": F(m)})
+        numbers = learner.numbers(**values)
+        x, e = theta.copy(), vector(1, -1)
+        delta = learner.rule(views(learner.weights, 2, numbers, x), views(learner.memory, 2, numbers, e),
+                             t._replace(rho=F(3, 2)), F(1, 10), numbers)  # fmt: skip
+        trace = F(3, 2) * (vector(1, -1) + m * phi)
+        assert delta == 1 + F(1, 2) * nxt.dot(theta) - phi.dot(theta)
+        assert list(x) == list(theta + F(1, 10) * delta * trace)
+        assert list(e) == list(F(1, 2) * F(1, 3) * trace)
 
 
 def test_omega_after_a_termination_and_where_it_is_undefined():

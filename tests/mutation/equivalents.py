@@ -46,4 +46,59 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "omega: if down == -1:": NO_GAP,
         "omega: if up >= 0:": "0 / down and 0 * up are both 0",
     },
+    "obliquetd.learners.emphatic": {
+        "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
+        "etd: F = 1 + m.F[-1]": "F has one entry, which is its last",
+        "etd: m.F[-1] = t.g * t.rho * F": "F has one entry, which is its last",
+    },
+    "obliquetd.claims.words": {
+        "Word.evaluate: if True:": "a term times the coefficient 1 is the term",
+    },
+    "obliquetd.reproduction.evidence": {
+        "Part.decisions: sign = 1 if self.side == 'below' else -2": (
+            "both sides of each comparison are multiplied by it"
+        ),
+        "ratio_of_spreads: if reach > 699:": (
+            "no reach is near: left-out spreads differ by a factor of 1e8 at most, or are 0"
+        ),
+    },
+    "obliquetd.dynamics.certificate": {
+        "_exact_lyapunov: m, arithmetic = (Q.shape[1], Q.arithmetic)": "Q is square: it has as many columns as rows",
+    },
+    "obliquetd.dynamics.stability": {
+        "routh_is_positive: lower = [c * lead for c in coefficients[1::2]]": (
+            "a row of Routh's table may be multiplied by a positive number, here lead squared"
+        ),
+        "routh_is_positive: upper, lower = (lower, [u - ratio * v for u, v in "
+        "zip(upper[1:], padded[1:], strict=False)])": "padded has the length of upper",
+        "definiteness: signs = [S.arithmetic.sign(c) * (-2) ** i for i, c in "
+        "enumerate(S.charpoly())]": "only the sign of the power counts",
+        "routh_is_positive: padded = lower + [lower[-1] * 0] * (len(upper) - len(lower))": (
+            "zero times any coefficient is the same zero"
+        ),
+        "_reflected: n = len(coefficients) + 1": "only whether n is even counts",
+        "_reflected: return [c * (-1) ** (n + i) for i, c in enumerate(coefficients)]": (
+            "n + i is even where n - i is"
+        ),
+        "verdict_of: if squares.degree() >= 0 and squares.count_roots(None, 0) < squares.degree():": (
+            "a constant has 0 roots, which is not below its degree 0"
+        ),
+    },
 }
+
+PROPOSES = (
+    "what it proposes is returned only if the checker accepts it; that one is found is tested"
+)
+WORDING = "it says what an error says, in words"
+
+EXEMPT: dict[str, dict[str, str]] = {
+    "obliquetd.dynamics.certificate": {
+        "": "how finely a proposed K is rounded: " + PROPOSES,
+        "_lyapunov": PROPOSES,
+        "_falling": PROPOSES,
+        "_power_of_two": PROPOSES,
+        "_ratio": PROPOSES,
+    },
+    "obliquetd.problem.projection": {"_told": WORDING, "_to_precision": WORDING},
+}
+"""Functions none of whose mutants changes an answer, by module and name, each with the reason."""

@@ -26,7 +26,7 @@ KNOWN = (
         ("tests/claims/test_words.py::test_a_proof_tells_a_word_from_its_negative",),
     ),
     Fault(
-        "obliquetd.dynamics.stability",
+        "obliquetd.algebra.polynomials",
         "u // u.gcd(u.derivative()) if u.degree() > 0 else u",
         "u",
         ("tests/dynamics/test_verdicts.py",),

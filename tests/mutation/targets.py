@@ -5,6 +5,7 @@ from dataclasses import dataclass
 RULES = (
     "tests/learners/test_rules.py::test_gradient_rules_with_a_nonzero_secondary_vector",
     "tests/learners/test_rules.py::test_every_rule_by_vectors",
+    "tests/learners/test_rules.py::test_an_emphasis_of_your_own",
     "tests/learners/test_rules.py::test_omega_after_a_termination_and_where_it_is_undefined",
 )
 
@@ -24,7 +25,7 @@ TARGETS = (
     Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
     Target("obliquetd.dynamics.stability", ("tests/dynamics/test_verdicts.py",), 40),
     Target("obliquetd.reproduction.evidence", ("tests/reproduction/test_evidence.py",), 30),
-    Target("obliquetd.problem.projection", ("tests/problem/test_projection.py",), 30),
+    Target("obliquetd.problem.projection", ("tests/problem/test_projection.py",), 20),
     Target("obliquetd.learners.words", RULES, 20),
     Target("obliquetd.learners.emphatic", RULES, 10),
     Target("obliquetd.learners.gradient", RULES, 20),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.equivalents import EQUIVALENT
+from tests.mutation.equivalents import EQUIVALENT, EXEMPT
 from tests.mutation.known import KNOWN
 from tests.mutation.mutate import edited, mutants
 from tests.mutation.targets import TARGETS
@@ -120,6 +120,9 @@ def test_every_listed_equivalent_is_a_mutant_with_a_reason():
     assert set(EQUIVALENT) <= {target.module for target in TARGETS}
     for module, listed in EQUIVALENT.items():
         assert set(listed) <= {mutant.name for mutant in mutants(module, path_of(module))}
+        assert all(len(reason.split()) > 3 for reason in listed.values())
+    for module, listed in EXEMPT.items():
+        assert set(listed) <= {mutant.scope for mutant in mutants(module, path_of(module))}
         assert all(len(reason.split()) > 3 for reason in listed.values())
 
 

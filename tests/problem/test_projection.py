@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd.domains import random_problem, two_state
-from obliquetd.errors import FeatureError, KindError, SingularError
+from obliquetd.errors import FeatureError, KindError, NoSolutionError, NotUniqueError, SingularError
 
 entries = st.lists(st.integers(-3, 3), min_size=12, max_size=12)
 
@@ -118,3 +118,47 @@ def test_a_projection_that_does_not_exist_leaves_its_theta():
     assert point.v_hat == problem.best == sp.Matrix(["5/9", "-5/9"])
     with pytest.raises(SingularError):
         _ = point.projection
+
+
+def two_classes(features, discount="1/2"):
+    """Absorbing states a and b that no other reaches, beside c, which nobody visits (weight 0)."""
+    mdp = otd.MDP.from_transitions(
+        [("a", "go", "a", 1, 1), ("b", "go", "b", 1, 3), ("c", "go", "a", 1, 0)]
+    )
+    return otd.PolicyEvaluation(
+        mdp, target=otd.Policy.uniform(mdp), features=features, discount=discount,
+        xi=["1/2", "1/2", 0],
+    )  # fmt: skip
+
+
+def test_weights_that_no_state_of_weight_sees_are_of_least_norm():
+    """v = (2, 6); c alone sees the third weight, so it is 0, and c is said to be undetermined."""
+    point = two_classes([[1, 0, 0], [0, 1, 0], [0, 1, 1]]).fixed_point("td")
+    assert list(point.theta) == [2, 6, 0]
+    assert list(point.null_space) == [0, 0, 1]
+    assert point.undetermined == ("c",)
+    shared = two_classes([[1, 0, 0], [0, 1, 1], [0, 1, -1]]).fixed_point("td")
+    assert list(shared.theta) == [2, 3, 3]
+    assert shared.undetermined == ("c",)
+
+
+def test_features_that_depend_on_each_other_fix_theta_in_their_row_space():
+    point = two_classes([[1, 1, 0], [0, 0, 2], [1, 1, 2]]).fixed_point("td")
+    assert list(point.theta) == [1, 1, 3]
+    assert [abs(x) for x in point.null_space] == [1, 1, 0]
+    assert point.undetermined == ()
+    both = two_classes([[1, 1, 0], [0, 0, 0], [0, 0, 1]]).fixed_point("td")
+    assert list(both.theta) == [1, 1, 0]
+    assert both.null_space.shape == (3, 2)
+    assert both.undetermined == ("c",)
+
+
+def test_what_leaves_a_visited_state_open_is_an_error_that_names_it():
+    problem = two_classes([[1, 0], [0, 1], [0, 0]])
+    with pytest.raises(
+        NotUniqueError, match=r"A theta = 0 for theta = \(0, 1\).*value of .'b'"
+    ) as caught:
+        problem.fixed_point(X=[[1, 0], [0, 0], [0, 0]])
+    assert caught.value.null_vector == sp.Matrix([0, 1])
+    with pytest.raises(NoSolutionError, match=r"A is singular .*\(1, 0\).* outside its range"):
+        two_classes([[1, 0], [0, 1], [0, 0]], 1).fixed_point("td")

@@ -231,3 +231,64 @@ def test_a_set_up_that_the_paper_does_not_give_decides_nothing_of_the_paper():
     assert found.verdict == "cannot be decided from the paper"
     assert found.finding == "holds"
     assert found.to_dict()["silent"] == "no discount"
+
+
+def test_a_reason_is_kept_in_the_data():
+    part = Part(
+        "q", "below", 1, {"a": Interval(2, 1, 3), "b": Interval(2, 0, math.inf, "few runs")}
+    )
+    found = part.to_dict()["found"]
+    assert found["a"] == {"value": 2, "low": 1, "high": 3}
+    assert found["b"] == {"value": 2, "low": 0, "high": "infinite", "why": "few runs"}
+
+
+FLAT, SPREAD = [[1.0], [1.0], [1.0], [1.0]], [[0.0], [1.0], [2.0], [4.0]]
+
+
+@pytest.mark.parametrize(("a", "b"), [(FLAT, SPREAD), (SPREAD, FLAT), (FLAT, FLAT)])
+def test_no_spread_no_ratio(a, b):
+    found = ratio_of_spreads(curve(a), curve(b), "rmse")
+    assert math.isnan(found.value)
+    assert found.why == "no spread that is a number"
+
+
+def test_two_runs_have_no_jackknife():
+    assert "no spread" in ratio_of_spreads(curve(SPREAD[:2]), curve(SPREAD[:2]), "rmse").why
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("runs", [3, 4, 20])
+def test_one_run_that_is_all_of_the_spread_shows_none(runs, swapped):
+    """Left out, it leaves runs that agree: the logarithm of that spread is not a number."""
+    a, b = curve([[1.0]] + [[0.0]] * (runs - 1)), curve([[float(k)] for k in range(runs)])
+    found = ratio_of_spreads(*((b, a) if swapped else (a, b)), "rmse")
+    assert found.why == f"one run of {runs} carries all of it"
+    assert (found.low, found.high) == (0, math.inf)
+    ratio = np.std([1.0] + [0.0] * (runs - 1)) / np.std(range(runs))
+    assert found.value == pytest.approx(1 / ratio if swapped else ratio)
+
+
+def test_a_spread_is_averaged_over_a_thousand_records_at_most():
+    """Of 2000 records each second one is looked at; what the others hold is of no account."""
+    rng = np.random.default_rng(3)
+    errors = rng.random((10, 2000))
+    wild = errors.copy()
+    wild[:, 1::2] = np.inf
+    expected = ratio_of_spreads(curve(errors), curve(errors[::-1] ** 2), "rmse")
+    assert ratio_of_spreads(curve(wild), curve(errors[::-1] ** 2), "rmse") == expected
+    assert not expected.why
+
+
+def test_several_seeds_have_the_hull_of_their_intervals_and_the_first_reason():
+    wide, none = Interval(2, 1, 3), Interval(5, 0, math.inf, "few runs")
+    assert Interval.hull([wide, none, Interval(3, 2, 9)]) == Interval(3, 0, math.inf, "few runs")
+    assert Interval.hull([wide]) == wide
+    assert math.isnan(Interval.hull([Interval(math.nan, 0, 1)]).value)
+    parts = [Part("q", "above", 1, {"a": i}) for i in (Interval(3, 2, 4), Interval(2, 1.5, 3))]
+    together = Part.together(parts)
+    assert together.found["a"] == Interval(2.5, 1.5, 4)
+    assert together.by_seed == tuple(parts)
+    assert together.verdict == "holds"
+    assert Part.together(parts[:1]).verdict == "holds"
+    unsure = Part.together([*parts, Part("q", "above", 1, {"a": Interval(1, 0, 2)})])
+    assert unsure.verdict == "cannot be decided"
