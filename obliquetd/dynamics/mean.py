@@ -29,6 +29,7 @@ from obliquetd.errors import InputError, KindError, MathematicalError, SignUndec
 from obliquetd.learners import SETD, Learner, require_learner
 from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.requests import read_theta
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
 
@@ -135,13 +136,10 @@ class MeanDynamics(Equations):
         return (self.expectation.b - self.expectation.A @ x).public_vector()
 
     def _weights_of(self, theta: Any, w: Any = None) -> Matrix:
-        listed = list(theta) + (list(w) if w is not None else [])
-        zero = self._ops.arithmetic.zero
-        x = [self._ops.arithmetic.scalar(parse_number(v)) for v in listed]
-        x += [zero] * (self._size - len(x))
-        if len(x) != self._size or len(listed) not in (self._d, self._size):
-            raise InputError(f"{len(listed)} weights given; expected {self._d}")
-        return self._ops.arithmetic.column(x)
+        arithmetic, rest = self._ops.arithmetic, self._size - self._d
+        listed = read_theta(theta, self._d, "theta")
+        listed += [0] * rest if w is None else read_theta(w, rest, "w")
+        return arithmetic.column([arithmetic.scalar(parse_number(v)) for v in listed])
 
     def fixed_point(self, theta0: Any = None) -> Any:
         """The theta with b = A x that the expected update leads to, where it is stable, from theta0.

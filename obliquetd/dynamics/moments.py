@@ -25,7 +25,7 @@ from obliquetd.dynamics.jumps import one_plus
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
 from obliquetd.dynamics.scalars import plain
-from obliquetd.errors import InputError, KindError
+from obliquetd.errors import InputError, KindError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation
@@ -34,6 +34,10 @@ from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_theta
 
 __all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
+
+
+MOST_KEPT = 50_000_000
+"""Numbers of second moments, over all steps, that are kept."""
 
 
 class JumpSystem:
@@ -242,6 +246,11 @@ def exact_moments(
     if not isinstance(steps, int) or steps < 0:
         raise InputError(f"steps is {steps!r}; expected a nonnegative integer")
     system = JumpSystem(problem, learner, sampling)
+    if steps * system.size**2 > MOST_KEPT:
+        raise SizeError(
+            f"{steps} steps would keep {steps * system.size**2:.1e} numbers; at most {MOST_KEPT:.0e} are "
+            "kept. Ask for fewer steps, or for otd.stationary_moments, which is where they tend to"
+        )
     ops = system.ops
     alpha = constant_step_size(ops, learner)
     y = [ops.arithmetic.one, *system.start_weights(theta0)]

@@ -180,8 +180,10 @@ class WeightedTD(Learner):
 
     @property
     def numbers(self) -> type:  # type: ignore[override]
+        """The trace parameter, and the emphasis where it is a number."""
         return Lam if callable(self.emphasis) else LamEmphasis
 
     @property
     def rule(self) -> Callable[..., Any]:  # type: ignore[override]
+        """TD(lambda) with the emphasis in its place."""
         return weighted_by(self.emphasis) if callable(self.emphasis) else weighted
