@@ -253,6 +253,11 @@ def _sides(
     a = left.evaluate(values, one)
     size = a.arithmetic.identity(a.shape[0])
     b = right.evaluate(values, size) if right.terms else a - a
+    if a.shape != b.shape:
+        raise InputError(
+            f"{left} is {a.shape[0]} by {a.shape[1]} and {right} is {b.shape[0]} by {b.shape[1]}; the "
+            "two sides of an equation need one shape. Transpose one, or mend the word"
+        )
     return None if (a - b).is_zero() else (a, b)
 
 

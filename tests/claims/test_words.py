@@ -145,6 +145,31 @@ def test_nothing_to_test_on_is_an_error(empty):
         decide_identity([("A", letters.Phi, letters.Phi)], **empty)
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (letters.Phi, letters.X.T),
+        (letters.V, letters.V.T),
+        (letters.L, letters.Phi),
+        (letters.V.T @ letters.V, letters.L),
+    ],
+    ids=str,
+)
+def test_sides_of_two_shapes_are_an_error(left, right):
+    for equation in ((left, right), (right, left)):
+        with pytest.raises(InputError, match=r"the two sides of an equation need one shape"):
+            decide_identity([("a", *equation)])
+
+
+def test_values_of_another_shape_than_their_letter_are_an_error():
+    R = letter("R", "n d")
+    with pytest.raises(InputError, match=r"R is 1 by 2 and Phi is 2 by 1"):
+        decide_identity(
+            [("R", R, letters.Phi)],
+            extra=lambda problem, values: values.__setitem__("R", values["Phi"].T),
+        )
+
+
 def test_nothing_to_prove_is_an_error():
     with pytest.raises(InputError, match="list of equations is empty"):
         decide_identity([])
