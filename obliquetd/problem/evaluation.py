@@ -65,7 +65,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     Notes
     -----
     Matrices are the paper's (Lyu et al. 2018): :math:`L_\pi = I - \gamma P_\pi`,
-    :math:`X^* = L_\pi^{-\top} \Xi \Phi` (Eq. 5), :math:`C = \Phi^\top \Xi \Phi`,
+    :math:`X^* = L_\pi^{-\top} \Xi \Phi` (Eq. 4), :math:`C = \Phi^\top \Xi \Phi`,
     :math:`\Lambda = L_\pi \Phi`. Exact and symbolic problems return
     ``sympy.ImmutableDenseMatrix`` (vectors are columns), floats numpy arrays (vectors
     have one axis), scipy.sparse for P, L and Xi of large sparse chains.

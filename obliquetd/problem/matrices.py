@@ -133,7 +133,7 @@ class PaperMatrices:
 
     @cached_property
     def X_star(self) -> Any:
-        """L_pi^-T Xi Phi, (n, d): the X whose fixed point is the best approximation (Eq. 5)."""
+        """L_pi^-T Xi Phi, (n, d): the X whose fixed point is the best approximation (Eq. 4)."""
         return self.native.X_star.public()
 
     @cached_property

@@ -13,7 +13,7 @@ xi, Xi     the stationary distribution of P_b (or weights given), and diag(xi)
 eta        h + P_b,gamma' eta: discounted visits of the behaviour from the start h
 Lambda     L_pi Phi, whose rows are the expected Delta phi
 C          Phi' Xi Phi
-X_star     L_pi^-T Xi Phi (Eq. 5)
+X_star     L_pi^-T Xi Phi (Eq. 4)
 v_pi       L_pi^-1 r_pi
 f          L_pi^-T xi, the expected emphasis (Section IV)
 =========  ==========================================================================
@@ -358,7 +358,7 @@ class Operators:
 
     @cached_property
     def X_star(self) -> Matrix:
-        """L_pi^-T Xi Phi (Eq. 5)."""
+        """L_pi^-T Xi Phi (Eq. 4)."""
         return self.transposed_L.solve(self.Xi_Phi, "L_pi'")
 
     @cached_property
