@@ -55,7 +55,7 @@ A
 # %% [markdown]
 # ## Two features: no
 #
-# Two states are not enough, whatever the features:
+# Two states are not enough at $\lambda = 0$, whatever the features:
 
 # %%
 (two,) = otd.verify(["setd-two-states-never-unstable"])
