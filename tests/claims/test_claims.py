@@ -205,6 +205,26 @@ def test_a_counterexample_is_not_one_on_a_problem_where_the_statement_holds(resu
     assert example.violation(two_state(discount="1/4")) is None
 
 
+@pytest.mark.parametrize("columns", [("criterion",), ("distance",), ("criterion", "distance")])
+def test_td_is_no_bound_in_each_column_that_the_sentence_names(columns):
+    outcome = REGISTRY["td-upper-bound-general"].check(columns=columns)
+    assert outcome.verdict == "refuted"
+    problem = outcome.counterexample.problem()
+    td = problem.fixed_point("td")
+    further = {
+        c: max(getattr(problem.fixed_point(m), c) for m in ("setd", "etd")) > getattr(td, c)
+        for c in columns
+    }
+    assert all(further.values())
+    assert [k for k in outcome.numbers if k.endswith("of TD")] == [f"{c} of TD" for c in columns]
+
+
+def test_the_printed_bound_has_both_columns():
+    printed = REGISTRY["td-upper-bound-general"].statement
+    assert r"\|\Lambda^\top X - C\|_F^2 \le" in printed
+    assert r"\|X - X^*\|_2 \le" in printed
+
+
 def test_table_one(results):
     etd = results["table-1-etd"].outcome
     assert etd.numbers["criterion"] == sp.Rational(81, 100)
