@@ -31,6 +31,7 @@ __all__ = [
     "FULL_ROW_RANK",
     "LAMBDA_0",
     "NONZERO_FEATURES",
+    "ONE_CLASS",
     "ONE_DISCOUNT",
     "ONE_FEATURE",
     "ON_POLICY",
@@ -153,6 +154,11 @@ STATIONARY = Assumption(
     "xi stationary",
     "xi is the stationary distribution of the behaviour chain",
     _of(lambda o: (o.P_b.T @ o.xi - o.xi).is_zero()),
+)
+ONE_CLASS = Assumption(
+    "one class",
+    "the behaviour chain has a single closed class",
+    _of(lambda o: len(o.chain.recurrent) == 1),
 )
 COVERAGE = Assumption(
     "coverage",

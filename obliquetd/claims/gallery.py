@@ -20,10 +20,13 @@ from obliquetd.errors import ObliqueTDError
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["gallery", "leaves_for_good", "ring", "vanishing_best_projection"]
+__all__ = ["gallery", "leaves_for_good", "ring", "two_loops", "vanishing_best_projection"]
 
 SIZE = 150
 """How many drawn problems there are."""
+
+SEVERAL = 12
+"""How many more have several closed classes."""
 
 
 @cache
@@ -38,7 +41,13 @@ def gallery() -> tuple[PolicyEvaluation, ...]:
         *(ring(n, discount) for n in (2, 3) for discount in ("9/10", 1)),
         *(_tabular(random_problem(n, 1, seed=n, deterministic=True)) for n in (2, 3, 4)),
     )
-    return (*known, *_draw(SIZE))
+    return (*known, *_draw(SIZE), two_loops(), *_several_classes(SEVERAL))
+
+
+def two_loops() -> PolicyEvaluation:
+    """0 -> 0 and 1 -> 1 with the weights (1/2, 1/2): stationary, and each run stays in one class."""
+    mdp = MDP.from_transitions([(s, "a", s, 1, 1) for s in range(2)])
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", xi=["1/2", "1/2"])
 
 
 def vanishing_best_projection() -> PolicyEvaluation:
@@ -89,6 +98,23 @@ def _draw(count: int) -> Iterator[PolicyEvaluation]:
             continue
         made += 1
         yield problem
+
+
+def _several_classes(count: int) -> Iterator[PolicyEvaluation]:
+    """Drawn problems whose behaviour chain has several closed classes, each of equal weight."""
+    seed = made = 0
+    while made < count:
+        problem = _problem(np.random.default_rng(seed))
+        seed += 1
+        laws = problem.native.chain.distributions
+        if len(laws) < 2 or problem.native.inputs.xi is not None:
+            continue
+        made += 1
+        weights = sum(laws[1:], laws[0]).scaled(problem.native.arithmetic.one / len(laws)).public()
+        yield PolicyEvaluation(
+            problem.mdp, target=problem.target, behavior=problem.behavior, discount=problem.discount,
+            features=problem.Phi.tolist(), xi=list(weights),
+        )  # fmt: skip
 
 
 def _problem(rng: np.random.Generator) -> PolicyEvaluation:

@@ -20,9 +20,16 @@ from obliquetd.claims import (
     verify,
 )
 from obliquetd.claims import assumptions as known
-from obliquetd.claims.gallery import gallery, leaves_for_good, vanishing_best_projection
+from obliquetd.claims.gallery import (
+    gallery,
+    leaves_for_good,
+    ring,
+    two_loops,
+    vanishing_best_projection,
+)
 from obliquetd.claims.smallest import rising_chain
 from obliquetd.claims.stable import on_moved_span, verdict_on
+from obliquetd.claims.stable_learners import single_action
 from obliquetd.domains import two_state
 from obliquetd.errors import CoverageError, InputError
 
@@ -174,6 +181,74 @@ def test_coverage_is_built_in():
             base.mdp, target=base.target,
             behavior=otd.Policy.deterministic({"left": "left", "right": "left"}), features=[[1], [2]],
         )  # fmt: skip
+
+
+# --- hypotheses that a proof needs: each by the counterexample to the statement without it ----
+
+
+def unmet(name, problem, learner=None):
+    return REGISTRY[name].setting.unmet(problem, learner)
+
+
+def test_samples_in_order_need_stationary_weights():
+    problem = single_action()
+    in_order = otd.PolicyEvaluation(
+        problem.mdp, target=problem.target, features=[[1], [2]], discount="9/10"
+    )
+    learner = otd.SETD()
+    assert otd.mean_dynamics(problem, learner, sampling="iid").A[0] == 2
+    assert otd.mean_dynamics(in_order, learner, sampling="trajectory").A[0] == 4
+    assert unmet("sequential-sampling", problem) == ["xi stationary"]
+    assert REGISTRY["sequential-sampling"].setting.fails(problem, learner) is not None
+
+
+def test_samples_in_order_need_one_class():
+    loops = two_loops()
+    problem = otd.PolicyEvaluation(
+        loops.mdp, target=loops.target, features=[[1], [2]], discount="9/10", xi=["1/2", "1/2"]
+    )
+    found = otd.mean_dynamics(problem, otd.SETD(), sampling="trajectory")
+    assert [each.A[0] for each in found.classes] == [1, 4]
+    assert otd.mean_dynamics(problem, otd.SETD(), sampling="iid").A[0] == sp.Rational(5, 2)
+    assert unmet("sequential-sampling", problem) == ["one class"]
+    assert REGISTRY["sequential-sampling"].setting.fails(problem, otd.SETD()) is not None
+
+
+def test_the_trace_of_independent_samples_needs_one_discount():
+    rows = [(s, a, t, 1, 0, 0 if s == t == "right" else 1) for s in ("left", "right") for a, t in (("left", "left"), ("right", "right"))]  # fmt: skip
+    base = two_state()
+    problem = otd.PolicyEvaluation(
+        otd.MDP.from_transitions(rows), target=base.target, behavior=base.behavior,
+        features={"left": [1], "right": [2]}, discount="9/10",
+    )  # fmt: skip
+    seen = REGISTRY["sequential-sampling"].setting.fails(problem, otd.SETD())
+    assert seen["A of ETD"][0] == sp.Rational(32, 11)
+    assert unmet("sequential-sampling", problem) == ["one discount"]
+
+
+def test_the_gallery_has_several_closed_classes():
+    found = [p for p in gallery() if not known.ONE_CLASS.holds(p)]
+    assert len(found) >= 10
+    assert {len(p.states) for p in found} == {2, 3, 4}
+    assert all(known.STATIONARY.holds(p) for p in found)
+    assert all(len(otd.mean_dynamics(p, otd.TD()).classes) > 1 for p in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "assumption"),
+    [
+        ("sequential-sampling", "xi stationary"),
+        ("sequential-sampling", "one class"),
+        ("sequential-sampling", "one discount"),
+    ],
+)
+def test_the_assumption_is_needed(name, assumption):
+    setting = REGISTRY[name].setting
+    (dropped,) = [
+        setting._drop(a) for a in setting.assumptions if a.name == assumption
+    ]
+    assert dropped.needed == "needed"
+    assert dropped.counterexample.rerun() is not None
 
 
 # --- the numbers that the issues of the paper turn on -------------------------------------
