@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from obliquetd.algebra import Matrix, parse_number
-from obliquetd.claims.assumptions import Assumption
+from obliquetd.claims.assumptions import VALUES_EXIST, Assumption
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, told
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.words import Theory, Word, identity, inverse_of, letter
@@ -153,7 +153,8 @@ def decide_identity(
     premise : str
         What is assumed, in words.
     assumptions, implied : optional
-        Further assumptions on the problem; why some follow from the others, by name.
+        Further assumptions on the problem; why some follow from the others, by name. Where V is
+        written, that the values exist is assumed without being asked for.
 
     Returns
     -------
@@ -172,8 +173,9 @@ def decide_identity(
         missing = "problems" if equations else "equations"
         raise InputError(f"the list of {missing} is empty, so there is nothing to decide")
     statement = _Statement(tuple(equations), inverses, rules, extra)
+    values_exist = () if statement.values_exist_if_written() else (VALUES_EXIST,)
     setting = Setting(
-        (*(statement.has_inverse(name) for name in inverses), *assumptions),
+        (*(statement.has_inverse(name) for name in inverses), *values_exist, *assumptions),
         fails=lambda problem, _learner: statement.gap(problem),
         implied=implied or {},
     )
@@ -206,6 +208,14 @@ class _Statement:
     rules: tuple[tuple[Word, Word], ...]
     extra: Extra | None
 
+    def values_exist_if_written(self) -> bool:
+        """Whether V is not written, or an inverse of L is assumed anyhow: V needs no word of its own."""
+        return not self._writes_V() or letters.L in self.inverses.values()
+
+    def _writes_V(self) -> bool:
+        sides = (word for *_, left, right in (*self.equations, *self.rules) for word in (left, right))
+        return any(letters.V.letters() <= word.letters() for word in sides)
+
     def has_inverse(self, name: str) -> Assumption:
         """The assumption that a word has an inverse.
 
@@ -232,6 +242,8 @@ class _Statement:
     def gap(self, problem: PolicyEvaluation) -> Observed | None:
         """The first equation that fails on a problem; InputError for a rule that does."""
         values = problem_values(problem)
+        if self._writes_V() and "V" not in values:
+            raise SingularError("V_pi does not exist, since L_pi is singular")
         if self.extra is not None:
             self.extra(problem, values)
         add_inverses(values, self.inverses)

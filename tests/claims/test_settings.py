@@ -20,6 +20,7 @@ from obliquetd.claims import (
     verify,
 )
 from obliquetd.claims import assumptions as known
+from obliquetd.claims.battery import decide_identity, letters
 from obliquetd.claims.gallery import (
     gallery,
     leaves_for_good,
@@ -30,8 +31,9 @@ from obliquetd.claims.gallery import (
 from obliquetd.claims.smallest import rising_chain
 from obliquetd.claims.stable import on_moved_span, verdict_on
 from obliquetd.claims.stable_learners import single_action
+from obliquetd.claims.words import inverse_of
 from obliquetd.domains import two_state
-from obliquetd.errors import CoverageError, InputError
+from obliquetd.errors import CoverageError, InputError, MathematicalError
 
 NEEDED = {"needed", "not known to be needed", "implied by the others", "built in", "met by the counterexample"}  # fmt: skip
 IDS = [c.id for c in REGISTRY]
@@ -232,6 +234,26 @@ def test_the_gallery_has_several_closed_classes():
     assert {len(p.states) for p in found} == {2, 3, 4}
     assert all(known.STATIONARY.holds(p) for p in found)
     assert all(len(otd.mean_dynamics(p, otd.TD()).classes) > 1 for p in found)
+
+
+@pytest.mark.parametrize("name", ["lemma-1-best", "lemma-1-identity"])
+def test_what_is_said_of_the_values_needs_them(name):
+    setting = REGISTRY[name].check().setting
+    nowhere = two_state(discount=1, reward=1)
+    assert "L_pi non-singular" in setting.unmet(nowhere)
+    with pytest.raises(MathematicalError, match="V_pi does not exist"):
+        setting.fails(nowhere, None)
+    (dropped,) = [setting._drop(a) for a in setting.assumptions if a is known.VALUES_EXIST]
+    assert dropped.needed == "needed"
+
+
+def test_any_identity_that_writes_V_assumes_it():
+    V, L, r = letters.V, letters.L, letters.r
+    assert known.VALUES_EXIST in decide_identity([("r", L @ V, r)]).setting.assumptions
+    assert decide_identity([("L", L @ L, L @ L)]).setting.assumptions == ()
+    inverse = inverse_of("L^-1", L)[0]
+    assumed = decide_identity([("V", inverse @ L @ V, V)], inverses={"L^-1": L}).setting.assumptions
+    assert [a.name for a in assumed] == ["L non-singular"]
 
 
 @pytest.mark.parametrize(
