@@ -12,11 +12,12 @@ from obliquetd.claims.assumptions import (
     COVERAGE,
     DISCOUNT,
     FULL_RANK,
+    ONE_DISCOUNT,
     POSITIVE_WEIGHTS,
     STATIONARY,
     VALUES_EXIST,
 )
-from obliquetd.claims.battery import decide_identity, letters, off_policy_battery
+from obliquetd.claims.battery import battery, decide_identity, letters, off_policy_battery
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
 from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
@@ -104,6 +105,12 @@ def _limit_gap(
     return None if gap.is_zero() else {"f - xi - gamma P'f": gap.public()}
 
 
+def _never_there(problem: PolicyEvaluation) -> Observed | None:
+    """A state that the mean cannot be conditioned on."""
+    missing = [s for s, w in zip(problem.states, problem.xi, strict=True) if w == 0]
+    return {"E[Omega_E | S = s] is 0/0 at s": str(missing[0])} if missing else None
+
+
 @claim(
     "f-is-limit-of-trace",
     where="Section IV ('It turns out that f_i = ...')",
@@ -111,7 +118,11 @@ def _limit_gap(
     title="f(s) = xi(s) lim E[Omega_E(t,t) | S_t = s] for the follow-on trace",
     statement=r"f_i = \xi(i)\lim_{t\to\infty}\mathbb E[\Omega_E(t,t) \mid S_t = s_i],\quad "
     r"f = (I - \gamma P_\pi^\top)^{-1}\xi",
-    setting=Setting((STATIONARY, COVERAGE, DISCOUNT), fails=lambda p, _: _limit_gap(p)),
+    setting=Setting(
+        (STATIONARY, COVERAGE, DISCOUNT, POSITIVE_WEIGHTS),
+        fails=lambda p, _: _limit_gap(p) or _never_there(p),
+    ),
+    beside="at a state with xi(s) = 0 there is no mean given S_t = s; f(s) = lim E[Omega_E 1{S_t = s}] = 0 holds there",
 )
 def f_is_limit(ratio: Callable[[Any, Any], Any] = lambda pi, mu: pi / mu) -> Outcome:
     """By induction, for every size: h_t(s) = E[F_t 1{S_t = s}] is the sum of (gamma P')^k xi, k = 0..t.
@@ -138,7 +149,7 @@ def _emphasis_of_rule(problem: PolicyEvaluation, candidate: str = "f/xi") -> Obs
     """ETD's A with Phi = I, from its rule, is diag(xi m) L: so xi m = A L^-1, against the candidate."""
     tabular = PolicyEvaluation(
         problem.mdp, target=problem.target, behavior=problem.behavior,
-        discount=problem.discount, xi=None if STATIONARY.holds(problem) else list(problem.xi),
+        discount=problem.discount, xi=None if problem.native.inputs.xi is None else list(problem.xi),
     )  # fmt: skip
     weighted = mean_dynamics(tabular, ETD()).A * problem.L_pi.inv()
     f, xi = problem.f, problem.xi
@@ -253,6 +264,18 @@ def f_is_diagonal_of_omega(matrix: str = "Omega_E") -> Outcome:
     )
 
 
+SCALED = letter("gamma P_pi", "n n")
+
+
+def _next_features_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
+    """The two squared norms, with P_pi and the one gamma as they are printed."""
+    ops = problem.native
+    left = ops.Lambda.T @ ops.Xi_Phi - ops.C
+    right = (ops.P_pi @ ops.Phi).scaled(ops.discount).T @ ops.Xi_Phi
+    norms = [sp.expand(sum(x**2 for x in m.public())) for m in (left, right)]
+    return None if norms[0] == norms[1] else {"left side": norms[0], "right side": norms[1]}
+
+
 @claim(
     "td-identity",
     where="Section IV, the display before Table I",
@@ -260,17 +283,26 @@ def f_is_diagonal_of_omega(matrix: str = "Omega_E") -> Outcome:
     title="For TD the criterion is ||gamma Phi''Xi Phi||_F^2 with Phi' the expected next features",
     statement=r"\|\Lambda^\top\Xi\Phi - \Phi^\top\Xi\Phi\|_F^2 = \|\gamma\Phi'^\top\Xi\Phi\|_F^2,"
     r"\quad \Phi' = P_\pi\Phi",
+    setting=Setting((ONE_DISCOUNT,), fails=_next_features_gap),
 )
-def td_identity(next_features: Word = P @ Phi) -> Outcome:
-    """Lambda = Phi - gamma P Phi, so the difference is -(gamma P Phi)'Xi Phi."""
+def td_identity(next_features: Word = SCALED @ Phi) -> Outcome:
+    """Lambda = Phi - G Phi with G = gamma P_pi for one discount, so the difference is -(gamma Phi')'Xi Phi."""
     Lambda = Phi - P @ Phi
-    return decide_identity(
+
+    def scaled(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
+        values["gamma P_pi"] = problem.native.P_pi.scaled(problem.native.discount)
+
+    algebra = decide_identity(
         [
             ("Lambda'Xi Phi - C", Lambda.T @ Xi @ Phi - Phi.T @ Xi @ Phi,
              -1 * next_features.T @ Xi @ Phi),
         ],
-        premise="With P standing for gamma P_pi",
+        rules=[(P, SCALED)],
+        extra=scaled,
+        problems=[p for p in battery() if ONE_DISCOUNT.holds(p)],
+        premise="With P for P_pi, each transition times its discount",
     )  # fmt: skip
+    return Outcome(algebra.verdict, algebra.evidence, counterexample=algebra.counterexample)
 
 
 @claim(

@@ -183,7 +183,9 @@ def _second_term(problem: PolicyEvaluation, shift: int) -> Observed | None:
     setting=Setting((COVERAGE,)),
 )
 def second_rho_minus_one(shift: int = 1) -> Outcome:
-    """omega_{t-1} is a function of s_{t-1} and s_t; given these, E[rho_t - 1 | s_t] = 0.
+    """omega_{t-1} is a function of s_{t-1} and s_t, rho_{t-1} one of s_{t-1} and a_{t-1}.
+
+    Given s_{t-1}, a_{t-1} and s_t, E[rho_t - 1 | s_t] = 0, as a_t depends on s_t alone.
 
     So this step is right even for the sampled omega, unlike the first
     (rho-minus-one-with-omega), where omega_t depends on what rho_t depends on.
@@ -194,6 +196,6 @@ def second_rho_minus_one(shift: int = 1) -> Outcome:
         return refuted(found)
     return Outcome(
         Verdict.PROVED,
-        "given s_{t-1} and s_t the factor rho_{t-1} omega_{t-1} phi_{t-1} (phi_t'theta) is fixed, and the "
+        "given s_{t-1}, a_{t-1} and s_t the factor rho_{t-1} omega_{t-1} phi_{t-1} (phi_t'theta) is fixed, and the "
         f"mean of rho_t - 1 given s_t is 0. Also exact, by every history, on {len(problems)} problems",
     )

@@ -12,6 +12,7 @@ from obliquetd.claims.assumptions import (
     DETERMINISTIC,
     DISCOUNT,
     LAMBDA_0,
+    ONE_CLASS,
     ON_POLICY,
     POSITIVE_WEIGHTS,
     STATIONARY,
@@ -20,6 +21,7 @@ from obliquetd.claims.assumptions import (
 )
 from obliquetd.claims.battery import decide_identity, letters, off_policy_battery
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.gallery import two_loops
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples
 from obliquetd.claims.setting import Setting
@@ -75,12 +77,14 @@ def _off_policy(seed: int, transitions: str) -> list[PolicyEvaluation]:
 
 
 def _inconsistent(problem: PolicyEvaluation, learner: Learner | None = None) -> Observed | None:
-    """SETD's tabular fixed point against the value function."""
+    """SETD's tabular fixed point, in each closed class of a trajectory, against the value function."""
     dyn = mean_dynamics(problem, learner or SETD())
-    found = dyn.v_hat
-    if (found - problem.v_pi).applyfunc(sp.cancel).is_zero_matrix:
-        return None
-    return {"SETD's fixed point": found, "v_pi": problem.v_pi, "tilted kernel": dyn.tilted_kernel}
+    for each in dyn.classes:
+        found = each.v_hat
+        if not (found - problem.v_pi).applyfunc(sp.cancel).is_zero_matrix:
+            kernel = {} if len(dyn.classes) > 1 else {"tilted kernel": dyn.tilted_kernel}
+            return {"SETD's fixed point": found, "v_pi": problem.v_pi, **kernel}
+    return None
 
 
 def _consistency(problems: Sequence[PolicyEvaluation], holds: str) -> Outcome:
@@ -101,10 +105,11 @@ def _consistency(problems: Sequence[PolicyEvaluation], holds: str) -> Outcome:
     title="Tabular SETD converges to v_pi where the target's transitions are deterministic",
     statement=r"\Phi = I,\ P_\pi \in \{0,1\}:\quad A_{SETD}^{-1} b_{SETD} = V_\pi",
     setting=Setting(
-        (TABULAR, DETERMINISTIC, POSITIVE_WEIGHTS, DISCOUNT, LAMBDA_0, COVERAGE),
+        (TABULAR, DETERMINISTIC, POSITIVE_WEIGHTS, DISCOUNT, LAMBDA_0, COVERAGE, ONE_CLASS),
         fails=lambda p, learner: _inconsistent(p, learner) or not_stable(p, learner),
         learner=SETD(),
         others=(SETD(lam=sp.Rational(1, 2)),),
+        without={"one class": lambda: (two_loops(), SETD())},
     ),
 )
 def setd_consistent_deterministic(transitions: str = "deterministic") -> Outcome:
@@ -113,7 +118,8 @@ def setd_consistent_deterministic(transitions: str = "deterministic") -> Outcome
     With Phi = I, phi . Delta phi is 1, or 1 - g where the state stays, so every omega is positive for
     discounts below 1, and it is a function of the state, as there is one successor. Each row of
     D L has its disc (Gershgorin) in the right half plane: centre d (1 - g P_ss), radius d g (1 - P_ss).
-    Off-policy as well: the ratio rho turns mu into pi.
+    Off-policy as well: the ratio rho turns mu into pi. A trajectory sees one closed class alone, so xi > 0
+    on it is xi > 0 everywhere only where there is no other.
     """
     problems = _deterministic() if transitions == "deterministic" else _stochastic()
     exact = _consistency(

@@ -15,12 +15,13 @@ from obliquetd.claims.battery import (
     problem_values,
 )
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
+from obliquetd.claims.gallery import ring
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples, state_weights, trace_by_histories
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.words import Word, letter
 from obliquetd.dynamics import mean_dynamics
-from obliquetd.learners import TD, Learner
+from obliquetd.learners import TD
 from obliquetd.problem import PolicyEvaluation
 
 __all__: list[str] = []
@@ -149,12 +150,12 @@ def _histories_gap(problem: PolicyEvaluation, decay: Word) -> Observed | None:
     return {"by histories": paths.public(), "by the series": series.public()}
 
 
-def _rule_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed | None:
+def _rule_gap(problem: PolicyEvaluation, lam: sp.Rational = HALF) -> Observed | None:
     """TD(lambda)'s A, from its rule, against Phi'Xi (I - lambda gamma P)^-1 L Phi."""
     ops = problem.native
-    damped = ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(ops.arithmetic.scalar(HALF))
+    damped = ops.arithmetic.identity(ops.n) - ops.P_gamma.scaled(ops.arithmetic.scalar(lam))
     formula = (ops.Xi_Phi.T @ damped.solve(ops.Lambda)).public()
-    rule = mean_dynamics(problem, TD(lam=HALF)).A
+    rule = mean_dynamics(problem, TD(lam=lam)).A
     return None if rule == formula else {"A of the rule": rule, "A of the formula": formula}
 
 
@@ -167,11 +168,10 @@ def _rule_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed |
     r"e_t = \rho_t(\omega_t\phi_t + \gamma\lambda e_{t-1})",
     setting=Setting(
         (STATIONARY, VALUES_EXIST, COVERAGE),
-        fails=lambda p, _: _histories_gap(p, P),
-        implied={
-            "L_pi non-singular": "only I - lambda gamma P enters, which is non-singular for lambda < 1"
-        },
+        fails=lambda p, _: _histories_gap(p, P) or _rule_gap(p, sp.Integer(1)),
+        without={"L_pi non-singular": lambda: (ring(2, 1), None)},
     ),
+    beside="L_pi is I - lambda gamma P at lambda = 1, where it is needed; for lambda < 1 that matrix is non-singular anyhow",
 )
 def trace_form(decay: Word = P) -> Outcome:
     """Term by term, for every size.
@@ -182,12 +182,12 @@ def trace_form(decay: Word = P) -> Outcome:
     mu(a|s) P(s'|s,a) rho g T_k(s): T_{k+1} = (gamma P)' T_k. Hence the trace's mean Z = sum of lambda^k T_k
     solves Z = Xi Omega Phi + lambda (gamma P)' Z. Given s_t, delta_t does not depend on the past either, so
     E[delta e] = Z'(r - L Phi theta) = Phi'Omega Xi B (r - L Phi theta) with B = (I - lambda gamma P)^-1,
-    and B (r - L v) = T^lambda v - v. ``decay`` is the matrix claimed in place of gamma P.
+    and B (r - L v) = T^lambda v - v. B exists for lambda < 1, and at lambda = 1 where L is non-singular. ``decay`` is the matrix claimed in place of gamma P.
     """
     rational = [p for p in battery() if not p.symbols and STATIONARY.holds(p)]
     found = Counterexample.find(rational, lambda p: _histories_gap(p, decay))
     if found is None:
-        found = Counterexample.find(rational, lambda p: _rule_gap(p, None))
+        found = Counterexample.find(rational, lambda p: _rule_gap(p) or _rule_gap(p, sp.Integer(1)))
     if found is not None:
         return refuted(found)
     Omega = letter("Omega", "n n", symmetric=True)
@@ -208,7 +208,7 @@ def trace_form(decay: Word = P) -> Outcome:
         algebra.verdict,
         "term by term, by induction on the steps back, the mean trace is the sum of (lambda gamma P')^k Xi "
         f"Omega Phi. {algebra.evidence}. The trace of every history of three steps, with weights 1, 2, 3, ..., "
-        f"and A of the rule TD(1/2), agree exactly on {len(rational)} problems. For an omega that depends on "
+        f"and A of the rules TD(1/2) and TD(1), agree exactly on {len(rational)} problems. For an omega that depends on "
         "the sampled transition the forward view loses its (rho - 1) term: see rho-minus-one-with-omega",
         counterexample=algebra.counterexample,
     )

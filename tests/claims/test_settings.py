@@ -262,6 +262,10 @@ def test_any_identity_that_writes_V_assumes_it():
         ("sequential-sampling", "xi stationary"),
         ("sequential-sampling", "one class"),
         ("sequential-sampling", "one discount"),
+        ("setd-consistent-deterministic", "one class"),
+        ("td-identity", "one discount"),
+        ("trace-form", "L_pi non-singular"),
+        ("f-is-limit-of-trace", "xi > 0"),
     ],
 )
 def test_the_assumption_is_needed(name, assumption):
@@ -271,6 +275,37 @@ def test_the_assumption_is_needed(name, assumption):
     ]
     assert dropped.needed == "needed"
     assert dropped.counterexample.rerun() is not None
+
+
+def test_a_trajectory_in_one_of_two_classes_finds_half_of_the_values():
+    problem = two_loops()
+    assert problem.v_pi.T.tolist() == [[2, 2]]
+    found = otd.mean_dynamics(problem, otd.SETD())
+    assert [each.v_hat.T.tolist() for each in found.classes] == [[[2, 0]], [[0, 2]]]
+    assert unmet("setd-consistent-deterministic", problem) == ["one class"]
+    assert REGISTRY["setd-consistent-deterministic"].setting.fails(problem, otd.SETD()) is not None
+
+
+def test_the_forward_view_at_lambda_1_needs_the_values():
+    setting = REGISTRY["trace-form"].setting
+    with pytest.raises(MathematicalError):
+        setting.fails(ring(2, 1), None)
+    assert setting.fails(ring(2, "9/10"), None) is None
+    assert not setting.implied
+
+
+def test_the_estimate_of_C_needs_nothing(results):
+    assert results["c-hat-unbiased"].assumptions == ()
+    assert "given s_{t-1}, a_{t-1} and s_t" in results["second-rho-minus-one"].evidence
+
+
+def test_the_emphasis_keeps_weights_that_were_given():
+    fails = REGISTRY["emphasis-steady-state"].setting.fails
+    several = [p for p in gallery() if not known.ONE_CLASS.holds(p)]
+    tested = [p for p in several if not unmet("emphasis-steady-state", p)]
+    assert any(p.xi == two_loops().xi for p in tested)
+    assert len(tested) >= 3
+    assert all(fails(p, None) is None for p in tested)
 
 
 # --- the numbers that the issues of the paper turn on -------------------------------------
