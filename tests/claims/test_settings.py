@@ -294,8 +294,9 @@ def test_the_forward_view_at_lambda_1_needs_the_values():
     assert not setting.implied
 
 
-def test_the_estimate_of_C_needs_nothing(results):
-    assert results["c-hat-unbiased"].assumptions == ()
+def test_the_estimate_of_C_needs_nothing():
+    results = {r.id: r for r in verify(["c-hat-unbiased", "second-rho-minus-one"])}
+    assert results["c-hat-unbiased"].assumptions == []
     assert "given s_{t-1}, a_{t-1} and s_t" in results["second-rho-minus-one"].evidence
 
 
@@ -306,6 +307,30 @@ def test_the_emphasis_keeps_weights_that_were_given():
     assert any(p.xi == two_loops().xi for p in tested)
     assert len(tested) >= 3
     assert all(fails(p, None) is None for p in tested)
+
+
+def test_tdc_with_a_trace_has_the_blocks_of_its_proof():
+    """From histories: E[phi e'] and E[g phi' e'] along a long trajectory, as a series, in floats."""
+    problem = otd.domains.random_problem(3, 2, seed=61)
+    Phi, P, xi = (np.array(m.tolist(), float) for m in (problem.Phi, problem.P_pi, problem.xi))
+    gamma, D = float(problem.discount), np.diag(xi.ravel())
+    for lam in (0, 0.3, 0.8, 1):
+        Z, term = np.zeros((3, 2)), D @ Phi  # the mean trace, without rho_t: sum of (lam gamma P')^k Xi Phi
+        for _ in range(2000):
+            Z, term = Z + term, lam * gamma * P.T @ term
+        C, now, later = Phi.T @ D @ Phi, Phi.T @ Z, (gamma * P @ Phi).T @ Z  # E[phi e'], E[g phi' e']
+        assert np.allclose(now, C + lam * later)
+        rule = np.array(
+            otd.mean_dynamics(problem, otd.TDC(mu=1, lam=sp.nsimplify(lam))).A.tolist(), float
+        )
+        assert np.allclose(rule[:2, 2:], (1 - lam) * later)
+        assert np.allclose(rule[:2, 2:], C - rule[:2, :2].T)
+
+
+def test_tdc_is_stable_without_lambda_0():
+    (claim_,) = verify(["tdc-stable-for-large-mu"])
+    assert claim_.verdict == "proved"
+    assert "lambda = 0" not in {a.name for a in claim_.assumptions}
 
 
 # --- the numbers that the issues of the paper turn on -------------------------------------
