@@ -26,6 +26,11 @@ __all__: list[str] = []
 
 GIVEN = (COVERAGE, POSITIVE_WEIGHTS, FULL_RANK, DISCOUNT)
 
+NO_WINDOW = (
+    "f = xi + beta P'f sums to 1/(1 - beta), so max (f - xi)/f >= beta, that is 1 - kappa >= beta: gamma^2 (1 - kappa) < beta "
+    "is met for no beta < 1 at gamma = 1, where nothing is stated"
+)
+
 Beta = Callable[[Any], Any]
 
 
@@ -47,6 +52,30 @@ def _fails(problem: PolicyEvaluation, beta: Beta) -> Observed | None:
     A = _key(problem, at)
     verdict = verdict_on(A)
     return None if verdict == "stable" else {"beta": at, "A": A, "it is": verdict}
+
+
+def _window_ends(problem: PolicyEvaluation, beta: Any) -> tuple[Any, int]:
+    """gamma^2 (1 - kappa) with kappa = min xi/f over the states with f != 0, and 1."""
+    f = _emphasis(problem, beta)
+    kappa = min(w / x for w, x in zip(problem.xi, f, strict=True) if x)
+    return problem.discount**2 * (1 - kappa), 1
+
+
+def in_window(problem: PolicyEvaluation, beta: Any) -> bool:
+    """The premise gamma^2 (1 - kappa) < beta < 1."""
+    low, high = _window_ends(problem, beta)
+    return bool(low < beta < high)
+
+
+def _fails_inside(problem: PolicyEvaluation, _learner: Any = None) -> Observed | None:
+    """The implication, at some beta of its window."""
+    gamma = problem.discount
+    for beta in (gamma**2, (1 + gamma**2) / 2, sp.Rational(1, 2)):
+        if 0 < beta < 1 and in_window(problem, beta):
+            seen = _fails(problem, lambda _, at=beta: at)  # type: ignore[misc]
+            if seen is not None:
+                return seen
+    return None
 
 
 def _square(gamma: Any) -> Any:
@@ -77,11 +106,12 @@ def _windows(problem: PolicyEvaluation) -> dict[str, sp.Set]:
 @claim(
     "etd-beta-window",
     where="Section IV, with Hallak, Tamar, Munos and Mannor (2016)",
-    title="ETD(0, beta) is stable for every beta from gamma^2 to 1",
-    statement=r"\beta > \gamma^2(1 - \kappa),\ \kappa = \min_s \xi(s)/f(s) \implies "
+    title="ETD(0, beta) is stable for every beta from gamma^2 up to, but without, 1",
+    statement=r"\gamma^2(1 - \kappa) < \beta < 1,\ \kappa = \min_s \xi(s)/f(s) \implies "
     r"x^\top\mathrm{diag}(f)(I - \gamma P_\pi)x > 0,\quad f = \xi + \beta P_\pi^\top f",
-    setting=Setting(GIVEN, fails=lambda p, _: _fails(p, _square)),
-    beside="kappa > 0, so the window holds gamma^2; it is sufficient, and the exact one depends on the problem",
+    setting=Setting(GIVEN, fails=_fails_inside, implied={"discount < 1": NO_WINDOW}),
+    beside="beta < 1 is part of the premise: on the two-state example at beta = 2, kappa = -1/3 and gamma^2 (1 - kappa) = "
+    "27/25 < 2, and A = -1. kappa > 0, so the window holds gamma^2; it is sufficient, and the exact one depends on the problem",
 )
 def etd_beta_window(beta: Beta = _square) -> Outcome:
     """P is a contraction in the f-norm, up to a factor (Hallak et al. 2016, Lemma 1). For every size.

@@ -20,6 +20,7 @@ from obliquetd.claims import (
     verify,
 )
 from obliquetd.claims import assumptions as known
+from obliquetd.claims import emphasis_window
 from obliquetd.claims.battery import decide_identity, letters
 from obliquetd.claims.gallery import (
     gallery,
@@ -264,6 +265,8 @@ def test_any_identity_that_writes_V_assumes_it():
         ("sequential-sampling", "one discount"),
         ("setd-consistent-deterministic", "one class"),
         ("td-identity", "one discount"),
+        ("etd-beta-window", "full rank"),
+        ("etd-beta-window", "xi > 0"),
         ("trace-form", "L_pi non-singular"),
         ("f-is-limit-of-trace", "xi > 0"),
     ],
@@ -331,6 +334,25 @@ def test_tdc_is_stable_without_lambda_0():
     (claim_,) = verify(["tdc-stable-for-large-mu"])
     assert claim_.verdict == "proved"
     assert "lambda = 0" not in {a.name for a in claim_.assumptions}
+
+
+def test_the_window_of_beta_ends_at_1():
+    problem = two_state()
+    assert emphasis_window._emphasis(problem, 2).T.tolist() == [[sp.Rational(1, 2), sp.Rational(-3, 2)]]
+    assert emphasis_window._window_ends(problem, 2) == (sp.Rational(27, 25), 1)
+    assert emphasis_window._key(problem, 2)[0] == -1
+    assert not emphasis_window.in_window(problem, 2)
+    assert emphasis_window.in_window(problem, sp.Rational(81, 100))
+    assert r"< \beta < 1" in REGISTRY["etd-beta-window"].statement
+
+
+def test_without_a_discount_there_is_no_window_of_beta():
+    setting = REGISTRY["etd-beta-window"].setting
+    (dropped,) = [setting._drop(a) for a in setting.assumptions if a is known.DISCOUNT]
+    assert dropped.needed == "implied by the others"
+    betas = [sp.Rational(k, 8) for k in range(1, 8)]
+    for problem in (two_state(discount=1), ring(3, 1)):
+        assert not any(emphasis_window.in_window(problem, beta) for beta in betas)
 
 
 # --- the numbers that the issues of the paper turn on -------------------------------------
