@@ -16,11 +16,11 @@ from obliquetd.claims import (
     Setting,
     Verdict,
     claim,
+    emphasis_window,
     tally,
     verify,
 )
 from obliquetd.claims import assumptions as known
-from obliquetd.claims import emphasis_window
 from obliquetd.claims.battery import decide_identity, letters
 from obliquetd.claims.gallery import (
     gallery,
@@ -273,9 +273,7 @@ def test_any_identity_that_writes_V_assumes_it():
 )
 def test_the_assumption_is_needed(name, assumption):
     setting = REGISTRY[name].setting
-    (dropped,) = [
-        setting._drop(a) for a in setting.assumptions if a.name == assumption
-    ]
+    (dropped,) = [setting._drop(a) for a in setting.assumptions if a.name == assumption]
     assert dropped.needed == "needed"
     assert dropped.counterexample.rerun() is not None
 
@@ -318,10 +316,17 @@ def test_tdc_with_a_trace_has_the_blocks_of_its_proof():
     Phi, P, xi = (np.array(m.tolist(), float) for m in (problem.Phi, problem.P_pi, problem.xi))
     gamma, D = float(problem.discount), np.diag(xi.ravel())
     for lam in (0, 0.3, 0.8, 1):
-        Z, term = np.zeros((3, 2)), D @ Phi  # the mean trace, without rho_t: sum of (lam gamma P')^k Xi Phi
+        Z, term = (
+            np.zeros((3, 2)),
+            D @ Phi,
+        )  # the mean trace, without rho_t: sum of (lam gamma P')^k Xi Phi
         for _ in range(2000):
             Z, term = Z + term, lam * gamma * P.T @ term
-        C, now, later = Phi.T @ D @ Phi, Phi.T @ Z, (gamma * P @ Phi).T @ Z  # E[phi e'], E[g phi' e']
+        C, now, later = (
+            Phi.T @ D @ Phi,
+            Phi.T @ Z,
+            (gamma * P @ Phi).T @ Z,
+        )  # E[phi e'], E[g phi' e']
         assert np.allclose(now, C + lam * later)
         rule = np.array(
             otd.mean_dynamics(problem, otd.TDC(mu=1, lam=sp.nsimplify(lam))).A.tolist(), float
@@ -338,7 +343,9 @@ def test_tdc_is_stable_without_lambda_0():
 
 def test_the_window_of_beta_ends_at_1():
     problem = two_state()
-    assert emphasis_window._emphasis(problem, 2).T.tolist() == [[sp.Rational(1, 2), sp.Rational(-3, 2)]]
+    assert emphasis_window._emphasis(problem, 2).T.tolist() == [
+        [sp.Rational(1, 2), sp.Rational(-3, 2)]
+    ]
     assert emphasis_window._window_ends(problem, 2) == (sp.Rational(27, 25), 1)
     assert emphasis_window._key(problem, 2)[0] == -1
     assert not emphasis_window.in_window(problem, 2)
