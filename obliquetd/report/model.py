@@ -19,6 +19,7 @@ from obliquetd.experiments import simulate
 from obliquetd.formats import model_to_dict
 from obliquetd.learners import ETD, LEARNERS, SETD, TD, Learner, require_learners
 from obliquetd.learners.check import require_averageable, require_runnable
+from obliquetd.learners.words import TWIN
 from obliquetd.plotting import (
     eigenvalues,
     learning_curves,
@@ -170,7 +171,10 @@ def report_on(
     for learner in own:
         require_runnable(learner)
         require_averageable(learner)
-    shown = [kind() for kind in LEARNERS.values() if kind.listed]
+    listed = (kind() for kind in LEARNERS.values() if kind.listed)
+    shown = [
+        x for x in listed if not x.reads & TWIN
+    ]  # double sampling takes every pair of outcomes
     analysis = analyze(problem, METHODS, _named((*shown, *own)))
     matrices, gaps = equations(problem.equations())
     sections = [_section(row.name, row.dynamics) for row in analysis.learners]
