@@ -19,6 +19,7 @@ from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
+from obliquetd.problem.td_errors import accurate_td_errors, warn_of_noise
 
 __all__ = [
     "ValueMetrics",
@@ -99,11 +100,20 @@ def return_variance(ops: Operators) -> Matrix:
     loses every digit of it near discount 1.
     """
     weight = ops.pi * ops.probability
-    delta, unit = td_errors(ops, ops.v_pi)
     kernel = ops.square(weight * ops.row_discount * ops.row_discount)
-    source = ops.by_state(weight * delta * delta)
     closed = discount_free_classes(kernel)
-    variance = ops.discounted_sum(kernel, source, closed, "the second-moment system")
+
+    def total(squares: Any) -> Matrix:
+        source = ops.by_state(weight * squares)
+        return ops.discounted_sum(kernel, source, closed, "the second-moment system")
+
+    if ops.arithmetic.kind == "float":
+        delta, error, unit = accurate_td_errors(ops)
+        variance = total(delta * delta)
+        warn_of_noise(variance, total((2 * np.abs(delta) + error) * error))
+    else:
+        delta, unit = td_errors(ops, ops.v_pi)
+        variance = total(delta * delta)
     return variance.scaled(ops.arithmetic.squared(unit))
 
 
