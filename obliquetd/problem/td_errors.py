@@ -46,14 +46,14 @@ def accurate_td_errors(ops: Operators) -> tuple[Floats, Floats, float]:
         )
     h = np.array(correction.entries())
     delta = d + g * h[ops.next_state] - h[ops.state]
-    error = EPS * (np.abs(r) + g * _spread(ops, b) + np.abs(delta))
+    error = EPS * (np.abs(r) + g * _range_after(ops, b) + np.abs(delta))
     noise = negligible(delta, error)
     delta, error = np.where(noise, 0.0, delta), error + np.where(noise, np.abs(delta), 0.0)
     scale = float(ops.arithmetic.magnitude(ops.arithmetic.column([*delta, *error])))
     return delta / scale, error / scale, unit * scale
 
 
-def _spread(ops: Operators, b: Floats) -> Floats:
+def _range_after(ops: Operators, b: Floats) -> Floats:
     """How far the value after each row is from the others that may come in its place.
 
     A last place of a probability counts that much, and no more: a level that all share
