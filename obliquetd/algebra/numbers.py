@@ -31,6 +31,7 @@ __all__ = [
     "exact_distribution",
     "exact_root",
     "exactify",
+    "is_long",
     "join_kinds",
     "kind_of",
     "misses_one_by_rounding",
@@ -285,7 +286,7 @@ def exact_root(value: sp.Expr) -> sp.Expr:
     (sqrt(82)/2, 7/2)
     """
     if not isinstance(value, sp.Rational):
-        return sp.sqrt(value)
+        return sp.Pow(value, sp.Rational(1, 2), evaluate=not is_long(value))
     p, q = int(value.p), int(value.q)
     if (
         p >= 0
@@ -293,6 +294,12 @@ def exact_root(value: sp.Expr) -> sp.Expr:
         and (root[0] ** 2, root[1] ** 2) == (p, q)
     ):
         return sp.Rational(*root)
-    if max(abs(p), q).bit_length() <= LONGEST_FACTORED:
-        return sp.sqrt(value)
-    return sp.Pow(value, sp.Rational(1, 2), evaluate=False)
+    return sp.Pow(value, sp.Rational(1, 2), evaluate=not is_long(value))
+
+
+def is_long(value: sp.Expr) -> bool:
+    """Whether a constant has a rational too long for sympy to look for its factors."""
+    return not value.free_symbols and any(
+        max(abs(int(r.p)), int(r.q)).bit_length() > LONGEST_FACTORED
+        for r in value.atoms(sp.Rational)
+    )

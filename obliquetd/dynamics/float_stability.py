@@ -9,6 +9,7 @@ computed in floats are too rough for that, they are computed with 50 digits.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
@@ -61,7 +62,7 @@ def _in_floats(Q: Floats, error: Floats) -> tuple[Floats, Floats]:
 
     found: Any = eig(Q, left=True, right=True)
     values, left, right = found
-    backward = len(Q) * EPS * float(np.linalg.norm(Q))
+    backward = len(Q) * EPS * math.hypot(*Q.ravel())  # numpy's norm squares what may be 1e200
     with np.errstate(all="ignore"):
         moved = np.einsum("ik,ij,jk->k", np.abs(left), error + backward, np.abs(right))
         bands = moved / np.abs(np.einsum("ik,ik->k", left.conj(), right))

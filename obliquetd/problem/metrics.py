@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from obliquetd.algebra import FloatMatrix, Matrix, exact_root
+from obliquetd.algebra import FloatMatrix, Matrix, exact_root, is_long
 from obliquetd.errors import SignUndecidedError, SingularError
 from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
+from obliquetd.problem.td_errors import accurate_td_errors, warn_of_noise
 
 __all__ = [
     "ValueMetrics",
@@ -34,6 +35,9 @@ __all__ = [
     "subspace_angle",
     "weighted_norm",
 ]
+
+NEARLY_PARALLEL = 1e-6
+"""The square of a sine from which on a cosine keeps most of its digits."""
 
 
 def weighted_norm(ops: Operators, u: Matrix) -> Any:
@@ -96,11 +100,20 @@ def return_variance(ops: Operators) -> Matrix:
     loses every digit of it near discount 1.
     """
     weight = ops.pi * ops.probability
-    delta, unit = td_errors(ops, ops.v_pi)
     kernel = ops.square(weight * ops.row_discount * ops.row_discount)
-    source = ops.by_state(weight * delta * delta)
     closed = discount_free_classes(kernel)
-    variance = ops.discounted_sum(kernel, source, closed, "the second-moment system")
+
+    def total(squares: Any) -> Matrix:
+        source = ops.by_state(weight * squares)
+        return ops.discounted_sum(kernel, source, closed, "the second-moment system")
+
+    if ops.arithmetic.kind == "float":
+        delta, error, unit = accurate_td_errors(ops)
+        variance = total(delta * delta)
+        warn_of_noise(variance, total((2 * np.abs(delta) + error) * error))
+    else:
+        delta, unit = td_errors(ops, ops.v_pi)
+        variance = total(delta * delta)
     return variance.scaled(ops.arithmetic.squared(unit))
 
 
@@ -136,7 +149,20 @@ def subspace_angle(X: Matrix, Y: Matrix) -> Any:
         return float(subspace_angles(X.dense(), Y.dense())[0])
     cross = X.T @ Y
     squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
-    return sp.acos(exact_root(_extreme_eigenvalue(squared, smallest=True)))
+    return _angle_of(_extreme_eigenvalue(squared, smallest=True))
+
+
+def _angle_of(squared: sp.Expr) -> sp.Expr:
+    """The angle of which this is cos^2.
+
+    Near 0 an angle is told from 1 - cos^2: digits of the cosine that are cut off are digits of
+    the angle. ``sympy.acos`` and ``asin`` look for tabulated values by factoring, which long
+    numbers are spared.
+    """
+    opposite = 1 - squared
+    if not squared.free_symbols and 0 < sp.N(opposite) < NEARLY_PARALLEL:
+        return sp.asin(exact_root(opposite), evaluate=not is_long(opposite))
+    return sp.acos(exact_root(squared), evaluate=not is_long(squared))
 
 
 def _extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
@@ -147,7 +173,8 @@ def _extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
         return sp.factor(-coefficients[1])
     if degree == 2:
         half = -coefficients[1] / 2
-        root = exact_root(sp.factor(half**2 - coefficients[2]))
+        inner = half**2 - coefficients[2]
+        root = exact_root(sp.factor(inner) if inner.free_symbols else inner)
         return half - root if smallest else half + root
     if any(c.free_symbols for c in coefficients):
         raise SignUndecidedError(

@@ -365,3 +365,17 @@ class TestMaps:
             )
         with pytest.raises(SignUndecidedError):
             stability_map(two_state(discount="g"), SETD(lam="l"), ("g", "l"), ((0, 1), (0, 1)))
+
+
+@pytest.mark.parametrize("size", [1e100, 1e-100, 1e150])
+@pytest.mark.parametrize("learner", [TD(), SETD(), TDC()])
+def test_features_whose_squares_are_large_are_judged_without_numpys_warning(size, learner):
+    """A of size 1e200, whose squares overflow: as with features of size 1 (warnings are errors)."""
+    mdp = MDP.from_transitions(
+        [("s", "a", "t", 0.5, 1), ("s", "a", "s", 0.5, 0), ("t", "a", "s", 0.25, 0),
+         ("t", "a", "t", 0.75, 2)]
+    )  # fmt: skip
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), features=[[size, 0], [2 * size, size]], discount=0.9
+    )
+    assert mean_dynamics(problem, learner).stability.verdict == "stable"

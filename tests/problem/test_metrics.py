@@ -7,9 +7,12 @@ import pytest
 import scipy.linalg
 import sympy as sp
 
-from obliquetd import MDP, Policy, PolicyEvaluation
+from obliquetd import MDP, Policy, PolicyEvaluation, compare
+from obliquetd.algebra import EXACT, parse_number
 from obliquetd.domains import random_problem, two_state
 from obliquetd.errors import SignUndecidedError
+from obliquetd.problem.metrics import subspace_angle
+from obliquetd.report.analysis import analyze
 
 
 def ring():
@@ -176,3 +179,37 @@ def test_float_and_exact_errors_agree():
         one, other = exact.fixed_point(method), floats.fixed_point(method)
         for name in ("rmse", "rmsbe", "rmspbe", "mstde", "neu", "distance", "criterion", "angle"):
             assert getattr(other, name) == pytest.approx(float(getattr(one, name)), abs=1e-7), name
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("bits", [20, 40, 600, 8000])
+def test_a_small_angle_has_its_digits_and_long_numbers_are_not_factored(bits, columns):
+    """Spans of (1, t) and (1, 2t), beside those of one more axis: tan of the angle is t/(1 + 2t^2)."""
+    t = sp.Rational(1, 2**bits + 1)
+    X, Y = sp.Matrix([1, t, 0]), sp.Matrix([1, 2 * t, 0])
+    if columns == 2:
+        X, Y = (M.row_join(sp.Matrix([0, 0, 1])) for M in (X, Y))
+    angle = subspace_angle(
+        *(
+            EXACT.matrix([[parse_number(x) for x in row] for row in M.tolist()], M.shape)
+            for M in (X, Y)
+        )
+    )
+    assert sp.N(
+        sp.tan(angle) * (1 + 2 * t**2) / t - 1, 5, maxn=100_000, chop=True
+    ) == pytest.approx(0, abs=1e-12)
+
+
+def test_probabilities_of_thousands_of_bits_are_compared():
+    tiny = sp.Rational(1, sp.Integer(2) ** 8000)
+    mdp = MDP.from_transitions(
+        [("s", "a", "t", tiny, 1), ("s", "a", "s", 1 - tiny, 0), ("t", "a", "s", "1/3", 0),
+         ("t", "a", "t", "2/3", 2)]
+    )  # fmt: skip
+    for features in ([[1], [2]], [[1, 0], [0, 1]]):
+        problem = PolicyEvaluation(
+            mdp, target=Policy.uniform(mdp), features=features, discount="9/10"
+        )
+        shown = str(compare(problem))
+        assert ("e-2408" in shown) == (len(features[0]) == 1)
+        assert "angle" in analyze(problem, ["td"]).to_dict()["fixed_points"][0]

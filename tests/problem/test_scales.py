@@ -320,3 +320,58 @@ def test_weights_are_stationary_or_not_whatever_their_scale(scale):
     bad = PolicyEvaluation(exact.mdp, xi=[scale, 5 * scale], **common)
     with pytest.raises(InputError, match="stationary"):
         _ = mean_dynamics(bad, TD(lam=0.5)).A
+
+
+def both(rows, discount):
+    mdp = MDP.from_transitions(rows)
+    return [
+        PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=discount, arithmetic=k)
+        for k in (None, "float")
+    ]
+
+
+def constant_on_average(a, b, c, name=""):
+    """Rewards whose mean is the same on every way: what varies is of the size of 1 - g."""
+    s, t = f"s{name}", f"t{name}"
+    return [(s, "a", s, "1/2", a), (s, "a", t, "1/2", b), (t, "a", s, 1, c)]
+
+
+TWO_LEVELS = [
+    *constant_on_average(10, 9, 11),
+    *constant_on_average(710, 709, 711, "'"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::obliquetd.errors.PrecisionWarning")
+@pytest.mark.parametrize(
+    ("rows", "discount", "digits"),
+    [
+        (constant_on_average(10, 9, 11), "0.99999999", 1e-5),
+        (constant_on_average(10, 9, 11), "0.9999999999", 1e-4),
+        (constant_on_average(10**12, 10**12 - 1, 10**12 + 1), "9/10", 1e-9),
+        (constant_on_average(-(10**9), -(10**9) - 1, 1 - 10**9), "999/1000", 1e-5),
+        (TWO_LEVELS, "0.99999999", 1e-4),
+        ([*constant_on_average(10, 9, 11), ("u", "a", "s", "1/3", 0), ("u", "a", "t", "2/3", 4)],
+         "0.9999999", 1e-6),
+    ],
+)  # fmt: skip
+def test_the_variance_is_not_the_noise_of_large_values(rows, discount, digits):
+    exact, floats = both(rows, discount)
+    right = [float(x) for x in exact.return_variance]
+    assert right[0] > 0
+    assert floats.return_variance == pytest.approx(right, rel=digits)
+
+
+def test_a_variance_of_few_digits_says_so():
+    tenths = constant_on_average("0.1", "0.1", "0.10000000000001")
+    far_apart = [*TWO_LEVELS, ("u", "a", "s", "1/3", 5), ("u", "a", "s'", "2/3", 5)]
+    for rows, discount in ((tenths, "9/10"), (far_apart, "0.99999999")):
+        _, floats = both(rows, discount)
+        with pytest.warns(PrecisionWarning, match="variance of the return"):
+            _ = floats.return_variance
+
+
+@pytest.mark.parametrize("discount", ["9/10", "999999/1000000"])
+def test_a_return_that_never_varies_has_no_variance_of_rounding(discount):
+    _, floats = both([("s", "a", "t", 1, "1/3"), ("t", "a", "s", 1, "7/10")], discount)
+    assert list(floats.return_variance) == [0, 0]

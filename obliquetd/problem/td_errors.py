@@ -1,0 +1,108 @@
+"""TD errors among floats, which are differences of values far larger than they are.
+
+Near discount 1 the values are some 1/(1 - g) times the rewards, and what tells one outcome
+from another is below their last place. Any baseline b will do in place of v: with h = v - b,
+
+delta = r + g v(s') - v(s) = d + g h(s') - h(s),    d = r + g b(s') - b(s),
+
+where h solves h = P_gamma h + E d. With b = v as floats have it, d is small, and computed here
+as if with twice the digits (Dekker 1971), h is small, and nothing large cancels: a step of
+iterative refinement (Higham 2002, Chapter 12).
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra.accuracy import warn_of_few_digits
+from obliquetd.algebra.rounding import EPS, negligible
+from obliquetd.errors import PrecisionWarning
+from obliquetd.problem.native import Operators
+
+__all__ = ["accurate_td_errors", "warn_of_noise"]
+
+Floats = npt.NDArray[np.float64]
+
+SPLITTER = 2.0**27 + 1.0
+"""Takes a float apart into two of 26 bits, whose products are exact (Dekker 1971)."""
+
+
+def accurate_td_errors(ops: Operators) -> tuple[Floats, Floats, float]:
+    """delta of v_pi in each row, bounds on its errors, and the unit of both."""
+    value = np.array(ops.v_pi.entries())
+    unit = float(ops.arithmetic.magnitude(ops.arithmetic.column([*value, *ops.reward])))
+    b, r, g = value / unit, ops.reward / unit, ops.row_discount
+    after, before = b[ops.next_state], b[ops.state]
+    weight = ops.pi * ops.probability
+    d = _sum_with_product(r, -before, g, after)
+    with warnings.catch_warnings():  # v_pi has told it; an error of h counts 1 - g times in delta
+        warnings.simplefilter("ignore", PrecisionWarning)
+        correction = ops.discounted_sum(
+            ops.P_gamma, ops.by_state(weight * d), ops.undiscounted, "L_pi"
+        )
+    h = np.array(correction.entries())
+    delta = d + g * h[ops.next_state] - h[ops.state]
+    error = EPS * (np.abs(r) + g * _range_after(ops, b) + np.abs(delta))
+    noise = negligible(delta, error)
+    delta, error = np.where(noise, 0.0, delta), error + np.where(noise, np.abs(delta), 0.0)
+    scale = float(ops.arithmetic.magnitude(ops.arithmetic.column([*delta, *error])))
+    return delta / scale, error / scale, unit * scale
+
+
+def _range_after(ops: Operators, b: Floats) -> Floats:
+    """How far the value after each row is from the others that may come in its place.
+
+    A last place of a probability counts that much, and no more: a level that all share
+    is shared still.
+    """
+    high, low = np.full(ops.n, -np.inf), np.full(ops.n, np.inf)
+    after = ops.row_discount * b[ops.next_state]
+    np.maximum.at(high, ops.state, after)
+    np.minimum.at(low, ops.state, after)
+    spread: Floats = (high - low)[ops.state]
+    return spread
+
+
+def _sum_with_product(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
+    """x + y + p q, as if computed with twice the digits."""
+    high, low = _product(p, q)
+    total, lost = _sum(high, y)
+    total, more = _sum(total, x)
+    return total + (lost + more + low)
+
+
+def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """a + b as a float and what rounding took from it, exactly (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """a b as a float and what rounding took from it, exactly (Dekker 1971)."""
+    (a1, a2), (b1, b2) = _halves(a), _halves(b)
+    product = a * b
+    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def _halves(a: Floats) -> tuple[Floats, Floats]:
+    big = SPLITTER * a
+    high = big - (big - a)
+    return high, a - high
+
+
+def warn_of_noise(variance: Matrix, error: Matrix) -> None:
+    """PrecisionWarning where the errors of TD errors, or of the solve, leave a variance few digits."""
+    assert isinstance(variance, FloatMatrix)
+    found = np.array(variance.entries())
+    bound = np.array(error.entries()) + variance.dense_error()[:, 0]
+    seen = found != 0
+    if seen.any():
+        growth = float((bound[seen] / np.abs(found[seen])).max())
+        warn_of_few_digits(
+            "the variance of the return is what is left of larger numbers", growth, 6
+        )
