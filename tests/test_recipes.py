@@ -10,6 +10,7 @@ from obliquetd.claims import Outcome, Registry, Verdict, claim, verify
 from obliquetd.formats.files import FORMATS
 from obliquetd.formats.format import Contents, Format
 from obliquetd.learners import LEARNERS, check, learner_class
+from obliquetd.problem.weightings import WEIGHTINGS
 from tests.learners.test_own_rules import FAMILY
 from tests.readme import README
 from tests.test_cli import run, strict
@@ -27,8 +28,6 @@ def test_there_is_a_recipe_for_each_family():
 
 @pytest.mark.parametrize("name", recipes())
 def test_a_recipe_has_three_lines_and_names_files_that_exist(name):
-    if name == "A weighting":
-        pytest.importorskip("obliquetd.problem.weightings")
     steps = recipes()[name]
     assert len(steps) == 3
     for path in re.findall(r"`((?:tests/|\w+/)[\w/]+\.py)`", " ".join(steps)):
@@ -49,8 +48,7 @@ def test_a_learner(tmp_path, monkeypatch):
 
 
 def test_a_weighting(monkeypatch):
-    weightings = pytest.importorskip("obliquetd.problem.weightings")
-    monkeypatch.setitem(weightings.WEIGHTINGS, "twice", lambda ops: ops.Xi_Phi.scale_rows(ops.xi))
+    monkeypatch.setitem(WEIGHTINGS, "twice", lambda ops: ops.Xi_Phi.scale_rows(ops.xi))
     problem = otd.domains.two_state(reward=1)
     expected = problem.fixed_point(X=sp.diag(*problem.xi) ** 2 * problem.Phi)
     assert problem.fixed_point("twice").theta == expected.theta

@@ -167,7 +167,7 @@ class WeightedTD(Learner):
     ...     weight = omega(t)
     ...     return weight if 2 > weight else 2 + 0 * t.g
     >>> mean_dynamics(two_state(), WeightedTD(emphasis=capped)).A[0]
-    1/5
+    2/5
     """
 
     alpha: StepSize = None
