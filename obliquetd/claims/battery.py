@@ -213,8 +213,8 @@ class _Statement:
         return not self._writes_V() or letters.L in self.inverses.values()
 
     def _writes_V(self) -> bool:
-        sides = (word for *_, left, right in (*self.equations, *self.rules) for word in (left, right))
-        return any(letters.V.letters() <= word.letters() for word in sides)
+        equations = [*((left, right) for _, left, right in self.equations), *self.rules]
+        return any(letters.V.letters() <= w.letters() for sides in equations for w in sides)
 
     def has_inverse(self, name: str) -> Assumption:
         """The assumption that a word has an inverse.

@@ -155,7 +155,7 @@ def _dominates(problem: PolicyEvaluation, learner: Learner | None) -> bool:
 
 MU_LARGE = Assumption("mu large", "mu C + (A + A')/2 is positive definite", _dominates)
 TDC_GIVEN = (A_NONSINGULAR, MU_LARGE, FULL_RANK, COVERAGE)
-LAMBDAS = tuple(sp.Rational(k, 4) for k in range(5))
+LAMBDAS = tuple(sp.Rational(k, 2) for k in range(3))
 
 
 def _correction(problem: PolicyEvaluation, lam: sp.Rational) -> Observed | None:
@@ -179,7 +179,6 @@ def _correction(problem: PolicyEvaluation, lam: sp.Rational) -> Observed | None:
         TDC_GIVEN,
         fails=not_stable,
         learner=TDC(mu=1),
-        others=(TDC(mu=10, lam=sp.Rational(3, 4)), TDC(mu=1, lam=1)),
         without={
             "A non-singular": lambda: (two_state(discount="5/6"), TDC(mu=1)),
             "mu large": lambda: (two_state(), TDC(mu=sp.Rational(1, 100))),
@@ -202,7 +201,7 @@ def tdc_stable_for_large_mu(scale: Any = A_TENTH_ABOVE) -> Outcome:
     above -lambda_min of C^-1 (A + A')/2. ``scale`` multiplies that bound in the test.
     """
     problems = [two_state(), random_problem(3, 2, seed=61), random_problem(3, 1, seed=62)]
-    traced = [*problems, *(p for p in gallery()[:20] if STATIONARY.holds(p) and DISCOUNT.holds(p))]
+    traced = [*problems, *(p for p in gallery()[:16] if STATIONARY.holds(p) and DISCOUNT.holds(p))]
     for lam in LAMBDAS:
         if any(_correction(p, lam) for p in traced):
             raise AssertionError(f"the blocks of TDC({lam}) are not A, C - A', mu A, mu C")
@@ -226,7 +225,7 @@ def tdc_stable_for_large_mu(scale: Any = A_TENTH_ABOVE) -> Outcome:
     return Outcome(
         Verdict.PROVED,
         "on a stationary trajectory E[phi e'] = C + lambda E[g phi' e'], so TDC(lambda)'s blocks are A, C - A', mu A, mu C with A "
-        f"that of TD(lambda) (exact at lambda = 0, 1/4, 1/2, 3/4, 1 on {len(traced)} problems). An eigenvector has z + c/z = w*Aw + mu w*Cw for |w| = 1 and c = mu |A'w|^2 > 0, whose real part is that of "
+        f"that of TD(lambda) (exact at lambda = 0, 1/2, 1 on {len(traced)} problems). An eigenvector has z + c/z = w*Aw + mu w*Cw for |w| = 1 and c = mu |A'w|^2 > 0, whose real part is that of "
         "w*(mu C + (A + A')/2)w > 0. With z and mu free, det(zI - M) = det(z^2 I - z (A + mu C) + mu A A') on "
         f"{len(problems)} problems; stable a tenth above the bound on mu in {tried} cases",
     )

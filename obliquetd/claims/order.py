@@ -89,9 +89,7 @@ def _shuffled_etd(problem: PolicyEvaluation) -> Observed | None:
     title="SETD needs no sequential sampling; ETD does",
     statement=r"\text{samples drawn independently: } A_{SETD} \text{ unchanged},\ "
     r"A_{ETD} = \tfrac{1}{1-\gamma}A_{TD}",
-    setting=Setting(
-        GIVEN, fails=_fails, learner=SETD(), others=(SETD(lam=sp.Rational(1, 2)),)
-    ),
+    setting=Setting(GIVEN, fails=_fails, learner=SETD(), others=(SETD(lam=sp.Rational(1, 2)),)),
 )
 def sequential_sampling(learner: Learner = SETD()) -> Outcome:  # noqa: B008 - a frozen record
     """SETD(0) has no memory: its update is a function of one transition, whose law is the same.

@@ -228,9 +228,7 @@ def td_upper_bound(discount: str = "9/10") -> Outcome:
     r"\|X - X^*\|_2 \le \|X_{TD} - X^*\|_2\quad(X = X_S, X_E)",
     setting=Setting((C_NONSINGULAR, VALUES_EXIST, COVERAGE)),
 )
-def td_upper_bound_general(
-    problems: str = "random", columns: tuple[str, ...] = COLUMNS
-) -> Outcome:
+def td_upper_bound_general(problems: str = "random", columns: tuple[str, ...] = COLUMNS) -> Outcome:
     """It is a property of the example, in each of the ``columns``: one problem refutes them all."""
     tried = (
         [two_state()]
