@@ -105,9 +105,10 @@ def _bad(text: str, reason: str) -> NumberError:
 
 def _decimal(token: str, text: str) -> sp.Rational:
     mantissa, _, exponent = token.lower().partition("e")
-    digits = exponent.lstrip("+-0")
+    sign, digits = "-" * exponent.startswith("-"), exponent.lstrip("+-0")
     if len(digits) > 9 or int(digits or 0) > MAX_DECIMAL_EXPONENT:
-        raise _bad(text, f"the exponent {exponent[:12]} is beyond {MAX_DECIMAL_EXPONENT}")
+        shown = digits if len(digits) <= 24 else f"{digits[:12]}... of {len(digits)} digits"
+        raise _bad(text, f"the exponent {sign}{shown} is beyond {sign}{MAX_DECIMAL_EXPONENT}")
     if len(token) > 4000:  # int() of longer text is refused by CPython
         import flint
 

@@ -13,7 +13,7 @@ Several reward structures stand in files with a number or a name (NAME1.srew, NA
 of them is chosen (:mod:`obliquetd.formats.rewards`).
 
 Storm's files differ: .tra begins with the word ``dtmc`` or ``mdp`` in place of counts, reward files
-(also NAME.state.rew, NAME.trans.rew) have no first line, and .lab begins with ``#DECLARATION``,
+(also NAME.state.rew, NAME.trans.rew, NAME.tra.rew) have no first line, and .lab begins with ``#DECLARATION``,
 names, ``#END``, then lines ``s name ...``. Both are read; PRISM's are written. Comments (``# ...``) are
 skipped, but for our own: ``# parameters: p q`` in .tra declares symbols, and notes in .sta say that
 decimals are floats, and how actions are ordered.

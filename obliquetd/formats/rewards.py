@@ -13,8 +13,10 @@ from obliquetd.formats.explicit import read_lines
 
 __all__ = ["RewardFile", "choose_name", "choose_structure", "reward_files"]
 
-ENDINGS = {".srew": False, ".trew": True, ".state.rew": False, ".trans.rew": True}
-"""The endings of reward files, and whether they pay by transition; the last two are Storm's."""
+ENDINGS = {
+    ".srew": False, ".trew": True, ".state.rew": False, ".trans.rew": True, ".tra.rew": True,
+}  # fmt: skip
+"""The endings of reward files, and whether they pay by transition; those in .rew are Storm's."""
 
 
 class RewardFile(NamedTuple):

@@ -39,7 +39,10 @@ def test_state_rewards_are_read_under_every_name(name, tmp_path):
     assert v[0] == 5 + half * v[1]
 
 
-@pytest.mark.parametrize("name", ["m.trew", "m2.trew", "m.trans.rew", "m.coin.trans.rew"])
+@pytest.mark.parametrize(
+    "name",
+    ["m.trew", "m2.trew", "m.trans.rew", "m.coin.trans.rew", "m.tra.rew", "m.coin.tra.rew"],
+)
 def test_transition_rewards_are_read_under_every_name(name, tmp_path):
     put(tmp_path, m_tra=MDP_TRA)
     heading = "" if name.endswith(".rew") else '# Reward structure "r"\n2 3 1\n'
@@ -103,7 +106,10 @@ def test_a_numbered_file_of_another_model_is_left_to_it(tmp_path):
 # Stale companions
 
 
-@pytest.mark.parametrize("stale", ["t.srew", "t1.srew", "t2.trew", "t.state.rew", "t.x.trans.rew"])
+@pytest.mark.parametrize(
+    "stale",
+    ["t.srew", "t1.srew", "t2.trew", "t.state.rew", "t.x.trans.rew", "t.tra.rew", "t3.tra.rew"],
+)
 def test_a_reward_file_that_lies_there_is_never_read_with_a_new_model(stale, tmp_path):
     (tmp_path / stale).write_text("2 1\n0 20000\n")
     mdp = MDP.from_transitions([(0, "a", 1, 1, 3), (1, "a", 0, 1, 0)])
