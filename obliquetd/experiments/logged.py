@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT
+from obliquetd.algebra import FLOAT, parse_number
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.experiments.columns import (
     Column,
@@ -243,15 +243,16 @@ class LoggedData(Stream):
             In place of the logged probabilities of that name; a side without either is an
             error unless both are, which is on-policy.
         rho : number or array (T,), optional
-            Importance ratios in place of all probabilities; ``rho=1`` is on-policy.
+            Importance ratios of a log that has not both probabilities; ``rho=1``, which is
+            on-policy, stands in place of them too.
 
         Raises
         ------
         FeatureError, LabelError
             For a state without features, or without a policy's row; gives the line.
         InputError
-            For a line without a probability that the others have, for one side alone, or for a
-            line that neither begins an episode nor goes on from the one before.
+            For a line without a probability that the others have, for one side alone, for
+            ratios beside both columns of probabilities, or for a line that neither begins an episode nor goes on from the one before.
         CoverageError
             For a logged action that the behaviour never takes.
 
@@ -282,6 +283,11 @@ class LoggedData(Stream):
         for name, policy in sides.items():
             if rho is None or policy is not None:
                 sides[name] = _chances(log, name, policy)
+        if rho is not None and not _is_one(rho) and all(_has(log, name) for name in sides):
+            raise InputError(
+                "rho came beside the log's own target and behavior probabilities; leave rho out to have "
+                "their ratio, or read the log without one of these columns. rho=1 is on-policy"
+            )
         places = {
             name: (lambda k, name=name: f"line {lines[k]}: {name}")
             for name in ("rho", "target", "behavior")
@@ -334,6 +340,17 @@ class LoggedData(Stream):
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
         rows = np.arange(steps, dtype=np.int64)
         return Drawn(self.outcomes, rows, rows, self.first[:steps])
+
+
+def _is_one(rho: Any) -> bool:
+    """Whether it is the one number 1: on-policy, whatever was logged."""
+    scalar = isinstance(rho, str) or not hasattr(rho, "__len__") or getattr(rho, "ndim", 1) == 0
+    return scalar and bool(parse_number(rho, "rho") == 1)
+
+
+def _has(log: Log, name: str) -> bool:
+    """Whether a line of the log has that probability."""
+    return any(getattr(step, name) is not None for step in log.steps)
 
 
 def _chances(log: Log, name: str, policy: Policy | None) -> list[Any] | None:

@@ -21,6 +21,9 @@ FORMATS: dict[str, Format] = {
 }
 """Every format by its ending."""
 
+FEATURES, WEIGHTS = "the features", "the weights xi"
+"""Of what a problem has, the words that are plural."""
+
 
 def endings(*, written: bool = False) -> str:
     """The endings of all formats, or of those that are written, for people."""
@@ -94,9 +97,10 @@ def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
     left = left_behind(problem, found)
     if left:
         whole = [f.ending for f in FORMATS.values() if f.write and f.holds >= model.FORMAT.holds]
+        singular = len(left) == 1 and left[0] not in (FEATURES, WEIGHTS)
         warnings.warn(
-            f"{path} holds the MDP alone, without {', '.join(left)}: give them again when you load "
-            f"it, or save the whole problem as {', '.join(whole)}",
+            f"{path} holds the MDP alone, without {', '.join(left)}: give "
+            f"{'it' if singular else 'them'} again when you load the file, or save the whole problem as {', '.join(whole)}",
             FormatWarning,
             stacklevel=2,
         )
@@ -108,9 +112,9 @@ def left_behind(problem: PolicyEvaluation, where: Format) -> list[str]:
     had = {
         "target": ("the target policy", problem.target != Policy.uniform(problem.mdp)),
         "behavior": ("the behaviour policy", not problem.on_policy),
-        "features": ("the features", "features" in data),
+        "features": (FEATURES, "features" in data),
         "discount": (f"the discount {number_text(problem.discount)}", problem.discount != 1),
-        "xi": ("the weights xi", "xi" in data),
+        "xi": (WEIGHTS, "xi" in data),
         "start": ("the start distribution", "start" in data),
     }
     return [words for name, (words, there) in had.items() if there and name not in where.holds]

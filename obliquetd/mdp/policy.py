@@ -22,7 +22,7 @@ from obliquetd.algebra import (
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
 from obliquetd.mdp.substitution import Entry, check_substitution, substitution
-from obliquetd.mdp.table import outcome_sum, parse_tolerance, sums_to_one, within_tolerance
+from obliquetd.mdp.table import outcome_sum, parse_tolerance, say_sum, sums_to_one, within_tolerance
 
 if TYPE_CHECKING:
     from obliquetd.mdp.model import MDP
@@ -259,17 +259,13 @@ def _checked(state: Any, row: dict[Any, Any], normalize: bool, tolerance: Any) -
         return {a: parse_number(public_number(p) / public_number(total)) for a, p in row.items()}
     if not sums_to_one(total, len(row)):
         raise ProbabilityError(
-            f"the policy in state {state!r}: the action probabilities sum to {number_text(total)}; "
-            f"expected 1{_limit(tolerance)}. Correct them, or divide them by their sum with "
-            "Policy(rows, normalize=True)",
+            f"the policy in state {state!r}: the action probabilities {say_sum(total, tolerance)}. "
+            "Correct them, or divide them by their sum with Policy(rows, normalize=True) (--normalize "
+            "on the command line)",
             state=state,
             total=public_number(total),
         )
     return row
-
-
-def _limit(tolerance: Any) -> str:
-    return "" if tolerance is None else f" to within the tolerance {number_text(tolerance)}"
 
 
 def _no_negative(state: Any, row: Iterable[tuple[Any, Any]]) -> None:

@@ -27,6 +27,7 @@ from obliquetd.algebra import (
     number_text,
     parse_number,
     public_number,
+    quoted,
     simplest_fraction,
 )
 from obliquetd.algebra.numbers import ROW_ROUNDING
@@ -260,7 +261,7 @@ def check_table(
     """
     for i in _outside_unit(table.probability):
         raise ProbabilityError(
-            f"probability {_say(table.probability[i])} of the transition {states[table.state[i]]!r} "
+            f"probability {quoted(table.probability[i])} of the transition {states[table.state[i]]!r} "
             f"-> {states[table.next_state[i]]!r} under action {actions[table.action[i]]!r}; "
             "expected a number between 0 and 1",
             state=states[table.state[i]],
@@ -269,7 +270,7 @@ def check_table(
         )
     for i in _outside_unit(table.discount):
         raise DiscountError(
-            f"discount {_say(table.discount[i])} of the transition {states[table.state[i]]!r} -> "
+            f"discount {quoted(table.discount[i])} of the transition {states[table.state[i]]!r} -> "
             f"{states[table.next_state[i]]!r} under action {actions[table.action[i]]!r}; expected "
             "a number between 0 and 1"
         )
@@ -277,10 +278,9 @@ def check_table(
         s, a = (int(v) for v in k)
         if not sums_to_one(total, members):
             raise ProbabilityError(
-                f"state {states[s]!r}, action {actions[a]!r}: the probabilities sum to "
-                f"{_say(total)}, off by {_say(_gap(total))}; expected 1"
-                + ("" if tolerance is None else f" to within the tolerance {_say(tolerance)}")
-                + ". Correct the row, or pass normalize=True to divide it by its sum"
+                f"state {states[s]!r}, action {actions[a]!r}: the probabilities "
+                f"{say_sum(total, tolerance)}. Correct the row, or pass normalize=True (--normalize on "
+                "the command line) to divide it by its sum"
                 + (", without a tolerance" if tolerance is not None else ""),
                 state=states[s],
                 action=actions[a],
@@ -371,12 +371,20 @@ def _outside_unit(values: Column) -> list[int]:
     ]
 
 
+def say_sum(total: Any, tolerance: Any = None) -> str:
+    """That the probabilities of a row sum to that, by how much it misses one, and what was expected.
+
+    Examples
+    --------
+    >>> say_sum(0.9999999999)
+    'sum to 0.9999999999, off by 1e-10; expected 1'
+    """
+    within = "" if tolerance is None else f" to within the tolerance {quoted(tolerance)}"
+    return f"sum to {quoted(total)}, off by {number_text(_gap(total))}; expected 1{within}"
+
+
 def _gap(total: Any) -> Any:
     if isinstance(total, sp.Basic):
         return sp.factor(total - 1)
     gap = public_number(total) - 1
     return -gap if gap < 0 else gap
-
-
-def _say(value: Any) -> str:
-    return number_text(value, 17) if isinstance(value, float) else number_text(value)

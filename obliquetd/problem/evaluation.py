@@ -211,6 +211,8 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         """The problem with numbers for symbols (by symbol or name), checked anew.
 
         All symbols are replaced at once: ``{"p": "q", "q": "p"}`` exchanges two.
+        Formulas are reduced to lowest terms, so put in one after the other, symbols may pass a point
+        where together they divide by zero: p/(p + q) is 1 once q is 0, and at p = 0 too.
 
         Raises
         ------

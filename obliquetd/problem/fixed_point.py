@@ -189,9 +189,22 @@ def fixed_point_of(given: Any, problem: Any) -> FixedPoint:
     A generic function: a room below adds a kind of its own with ``fixed_point_of.register``, as
     :mod:`obliquetd.dynamics` does for learners. This one reads a matrix.
     """
+    _refuse_class(given)
     name, found = read_weighting(problem.native, given)
     X = problem.native.Xi_Phi.scale_rows(found) if name == "Omega" else found
     return FixedPoint(problem.native, name, X)
+
+
+def _refuse_class(given: Any) -> None:
+    """InputError for a class in place of one of its objects, such as TD for TD()."""
+    if not isinstance(given, type):
+        return
+    read = fixed_point_of.dispatch(given) is not fixed_point_of.dispatch(object)
+    learner = read and not issubclass(given, str | FixedPoint)
+    way_out = f"make a learner, {given.__name__}(), or give" if learner else "give a learner, or"
+    raise InputError(
+        f"{given.__name__} is a class; {way_out} one of the names {', '.join(METHODS)}"
+    )
 
 
 @fixed_point_of.register
@@ -220,5 +233,6 @@ def label_of(given: Any, problem: Any) -> str:
         return given
     if isinstance(given, FixedPoint):
         return given.name
+    _refuse_class(given)
     label = getattr(given, "label", None)
     return label if isinstance(label, str) else read_weighting(problem.native, given)[0]

@@ -210,3 +210,18 @@ def test_numbers_of_any_length_are_shown_in_short_and_kept_exactly(bits):
     half = math.floor((math.log10(3) - bits * math.log10(2)) / 2)
     assert f"e{half}" in cell_text(sp.sqrt(3 * tiny))
     assert public_number(parse_number(serial_number(tiny))) == tiny
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1e0000000000000999999999", "the exponent 999999999 is beyond 5000"),
+        ("1e-000000000000006000", "the exponent -6000 is beyond -5000"),
+        ("2E+00005001", "the exponent 5001 is beyond 5000"),
+        ("1e" + "7" * 50, "the exponent 777777777777... of 50 digits is beyond 5000"),
+    ],
+)
+def test_an_exponent_too_large_is_told_by_its_digits(text, words):
+    with pytest.raises(NumberError, match=words):
+        parse_number(text)
+    assert parse_number("1e" + "0" * 20 + "3") == 1000

@@ -61,6 +61,8 @@ class TestRatios:
             (TARGET, {"behavior": EVEN}, [2, "1/2", "3/2"]),
             (BEHAVIOR, {"target": RIGHT}, ["3/2", 1, 2]),
             (BEHAVIOR, {"rho": 1}, [1, 1, 1]),
+            (BEHAVIOR, {"rho": 5}, [5, 5, 5]),
+            (TARGET, {"rho": ["1/3", 2, 0]}, ["1/3", 2, 0]),
         ],
     )
     def test_each_side_falls_back_to_its_own_column(self, tmp_path, text, options, expected):
@@ -84,6 +86,9 @@ class TestRatios:
             (PLAIN, {"target": EVEN, "behavior": Policy({0: {"stay": 1}, 1: {"go": 1}})}, CoverageError, "line 2"),
             (PLAIN, {"target": EVEN, "behavior": Policy({0: {"go": 1}})}, LabelError, "line 3: .*observation 1"),
             (PLAIN, {"target": EVEN, "rho": 1}, InputError, "rho came beside"),
+            (BOTH, {"rho": 5}, InputError, "rho came beside the log's own.*leave rho out"),
+            (BOTH, {"rho": [1, 1, 1]}, InputError, "rho came beside the log's own"),
+            (BOTH, {"rho": "2/3"}, InputError, "rho came beside the log's own"),
             (PLAIN, {"rho": [1, -2, 1]}, InputError, "line 3: rho is -2"),
             (PLAIN, {"target": 7, "behavior": EVEN}, InputError, "expected a Policy"),
             (PLAIN, {"target": Policy({0: {"go": "p", "stay": "1-p"}, 1: {"go": 1}}), "behavior": EVEN}, KindError, "line 2.* p"),

@@ -77,3 +77,27 @@ def test_bad_policies(rows, error, words):
 
 def test_normalize_only_when_asked():
     assert Policy({"s": {"a": 1, "b": 3}}, normalize=True)["s"]["b"] == sp.Rational(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"a": 0.3333333333, "b": 0.6666666666}, "sum to 0.9999999998999999, off by 1e-10; expected 1"),
+        ({"a": 0.5, "b": 0.50000001}, "sum to 1.00000001, off by 1e-08; expected 1"),
+        ({"a": "1/3", "b": "2/3 + 1/10**9"}, "sum to 1000000001/1000000000, off by 1/1000000000;"),
+        ({"a": "p", "b": "1 - 2*p"}, r"sum to 1 - p, off by -p; expected 1"),
+    ],
+)
+def test_a_sum_near_one_is_told_in_full_with_what_it_misses(row, words):
+    with pytest.raises(ProbabilityError, match=rf"{words}.*normalize=True\) \(--normalize on"):
+        Policy({"s": row})
+    rows = [("s", "a", k, p, 0) for k, p in row.items()]
+    with pytest.raises(ProbabilityError, match=rf"{words}.*normalize=True \(--normalize on"):
+        MDP.from_transitions(rows)
+
+
+def test_symbols_put_in_one_by_one_may_pass_where_together_they_divide_by_zero():
+    policy = Policy({"s": {"a": "p/(p + q)", "b": "q/(p + q)"}})
+    with pytest.raises(NumberError, match="divides by zero"):
+        policy.subs({"p": 0, "q": 0})
+    assert dict(policy.subs({"q": 0}).subs({"p": 0})["s"]) == {"a": 1, "b": 0}
