@@ -132,7 +132,9 @@ def test_a_new_line_in_the_table_is_a_new_name(problem, monkeypatch):
 @pytest.mark.parametrize("kind", [TD, TDC, SETD, GTD2])
 def test_a_class_is_told_to_be_made_a_learner_and_that_works(kind, problem):
     for ask in (problem.fixed_point, lambda given: otd.compare(problem, [given])):
-        with pytest.raises(InputError, match=rf"{kind.__name__} is a class.*{kind.__name__}\(\).*td, "):
+        with pytest.raises(
+            InputError, match=rf"{kind.__name__} is a class.*{kind.__name__}\(\).*td, "
+        ):
             ask(kind)
     assert problem.fixed_point(kind()).name == kind().label
     with pytest.raises(InputError, match="dict is a class; give a learner, or one of the names"):
