@@ -160,7 +160,11 @@ def simulate(
         data["learners"][name]["alpha"] = curve.learner.step_size(0)
         steps_lost = [t for t in curve.diverged_at if t is not None]
         data["learners"][name]["first_divergence"] = min(steps_lost, default=None)
-        data["learners"][name]["stability"] = quick_verdict(problem, curve.learner)
+        data["learners"][name]["stability"] = (
+            None  # episodes from elsewhere have weights other than the problem's xi
+            if stream == "episodes" and start is not None
+            else quick_verdict(problem, curve.learner, "iid" if stream == "iid" else "trajectory")
+        )
     data["remarks"] = _remarks(problem, found, data)
     if output is not None:
         _write(found, data, output)

@@ -196,15 +196,20 @@ def stability_remarks(verdicts: Mapping[str, str | None]) -> list[str]:
     return found
 
 
-def quick_verdict(problem: PolicyEvaluation, learner: Learner) -> str | None:
-    """The verdict on a learner's expected update; None where it is not quick, or there is none."""
+def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) -> str | None:
+    """The verdict on a learner's expected update; None where it is not quick, or there is none.
+
+    ``sampling`` counts: from independent transitions, where traces start empty, ETD is TD.
+    """
     d = problem.native.Phi.shape[1]
     if (
         len(problem.mdp.table) * d * d > LARGEST_SWEEP
         or _weights(problem, learner) > LARGEST_VERDICT
     ):
         return None
-    found: Stability | None = _attempt(lambda: _stability(mean_dynamics(problem, learner)))
+    found: Stability | None = _attempt(
+        lambda: _stability(mean_dynamics(problem, learner, sampling=sampling))
+    )
     return None if found is None else found.verdict
 
 

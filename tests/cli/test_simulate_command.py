@@ -222,3 +222,22 @@ def test_a_model_with_rewards_and_stable_learners_has_no_remark(tmp_path):
     data = strict(run("simulate", tmp_path / "m.json", "--learner", "setd", "--json").stdout)
     assert data["learners"]["SETD"]["stability"] == "stable"
     assert data["remarks"] == []
+
+
+def test_the_verdict_is_of_the_stream_that_runs(tmp_path):
+    """From independent transitions the follow-on trace starts empty, so ETD is TD."""
+    save_model(two_state(), tmp_path / "m.json")
+    given = ("simulate", tmp_path / "m.json", "--learner", "etd", "--json")
+    for stream, verdict in (("trajectory", "stable"), ("iid", "unstable")):
+        data = strict(run(*given, "--stream", stream).stdout)
+        assert data["learners"]["ETD"]["stability"] == verdict
+
+
+def test_episodes_from_a_start_of_their_own_have_no_verdict(tmp_path):
+    mdp = MDP.from_transitions([("s", "a", "t", 1, 1), ("t", "a", "end", 1, 0)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), start={"s": 1})
+    save_model(problem, tmp_path / "m.json")
+    given = ("simulate", tmp_path / "m.json", "--learner", "td", "--stream", "episodes", "--json")
+    assert strict(run(*given).stdout)["learners"]["TD"]["stability"] == "stable"
+    own = strict(run(*given, "--start", "t").stdout)
+    assert own["learners"]["TD"]["stability"] is None
