@@ -130,6 +130,7 @@ def simulate(
     [bold]obliquetd simulate model.json --steps 5000 --runs 50 -o curves.png[/]
     """  # fmt: skip
     from obliquetd.experiments import simulate as run_learners
+    from obliquetd.report.analysis import quick_verdict
 
     names = list(learner or BY_DEFAULT)
     kinds = [kind_of(name) for name in names]
@@ -159,6 +160,12 @@ def simulate(
         data["learners"][name]["alpha"] = curve.learner.step_size(0)
         steps_lost = [t for t in curve.diverged_at if t is not None]
         data["learners"][name]["first_divergence"] = min(steps_lost, default=None)
+        data["learners"][name]["stability"] = (
+            None  # episodes from elsewhere have weights other than the problem's xi
+            if stream == "episodes" and start is not None
+            else quick_verdict(problem, curve.learner, "iid" if stream == "iid" else "trajectory")
+        )
+    data["remarks"] = _remarks(problem, found, data)
     if output is not None:
         _write(found, data, output)
     if as_json:
@@ -263,6 +270,7 @@ def _show(found: Any, data: dict[str, Any]) -> None:
     runs = data["runs"]
     print_cells(cells, f"RMSE, mean of {runs} run{'s' if runs > 1 else ''}, seed {data['seed']}")
     for name, curve in found.curves.items():
+        stability = data["learners"][name]["stability"]
         told = f"{name}: alpha = {curve.learner.step_size(0):.4g}, "
         end = curve.mean()[-1]
         if np.isfinite(end):
@@ -272,7 +280,26 @@ def _show(found: Any, data: dict[str, Any]) -> None:
             told += f", RMSPBE {curve.mean('rmspbe')[-1]:.4g}"
         else:
             told += f"{curve.diverged} of {runs} diverged"
+        told += f"; in expectation {stability}" if stability else ""
         out.print(escape(told), soft_wrap=True)
+    for remark in data["remarks"]:
+        out.print(escape(remark), soft_wrap=True)
+
+
+def _remarks(problem: PolicyEvaluation, found: Any, data: dict[str, Any]) -> list[str]:
+    """Sentences on what the errors alone would hide: divergence, and rewards that are zero."""
+    from obliquetd.report.analysis import stability_remarks
+
+    learners = data["learners"]
+    remarks = stability_remarks({name: learners[name]["stability"] for name in found.curves})
+    silent = all(row[4] == 0 for row in problem.mdp.transitions)
+    if silent and not any(curve.theta.any() for curve in found.curves.values()):
+        ones = ",".join("1" for _ in range(problem.native.Phi.shape[1]))
+        remarks.append(
+            "Every reward is zero: from weights of 0 nothing moves and every error stays 0, whatever a "
+            f"learner does. Begin elsewhere, as with --theta0 {ones}."
+        )
+    return remarks
 
 
 def _judge(data: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS, Comparison, compare
 
-__all__ = ["Analysis", "LearnerRow", "analyze", "json_number"]
+__all__ = ["Analysis", "LearnerRow", "analyze", "json_number", "quick_verdict", "stability_remarks"]
 
 HEAVY = ("criterion", "distance", "angle", "worst_case")
 """Quantities that need X*, an n by d matrix of long numbers."""
@@ -100,19 +100,7 @@ class Analysis:
     @property
     def remarks(self) -> list[str]:
         """Sentences on what the numbers alone would hide: divergence, and rewards that are zero."""
-        found = []
-        diverging = [row.name for row in self.learners if row.verdict == "unstable"]
-        if diverging:
-            found.append(
-                f"{', '.join(diverging)}: the expected update is unstable, so the weights run away from "
-                "the fixed point with every step size; the learner diverges."
-            )
-        marginal = [row.name for row in self.learners if row.verdict == "marginal"]
-        if marginal:
-            found.append(
-                f"{', '.join(marginal)}: the expected update is marginal, so the weights need not "
-                "come to the fixed point."
-            )
+        found = stability_remarks({row.name: row.verdict for row in self.learners})
         if self.problem.native.r_pi.is_zero():
             found.append(
                 "The target policy's expected reward is zero in every state, so values, fixed points "
@@ -186,6 +174,43 @@ class Analysis:
             return function()
         except MathematicalError:
             return None
+
+
+def stability_remarks(verdicts: Mapping[str, str | None]) -> list[str]:
+    """A sentence on the learners that are unstable, and one on those that are marginal."""
+    named = {
+        wanted: ", ".join(name for name, verdict in verdicts.items() if verdict == wanted)
+        for wanted in ("unstable", "marginal")
+    }
+    found = []
+    if named["unstable"]:
+        found.append(
+            f"{named['unstable']}: the expected update is unstable, so the weights run away from "
+            "the fixed point with every step size; the learner diverges."
+        )
+    if named["marginal"]:
+        found.append(
+            f"{named['marginal']}: the expected update is marginal, so the weights need not "
+            "come to the fixed point."
+        )
+    return found
+
+
+def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) -> str | None:
+    """The verdict on a learner's expected update; None where it is not quick, or there is none.
+
+    ``sampling`` counts: from independent transitions, where traces start empty, ETD is TD.
+    """
+    d = problem.native.Phi.shape[1]
+    if (
+        len(problem.mdp.table) * d * d > LARGEST_SWEEP
+        or _weights(problem, learner) > LARGEST_VERDICT
+    ):
+        return None
+    found: Stability | None = _attempt(
+        lambda: _stability(mean_dynamics(problem, learner, sampling=sampling))
+    )
+    return None if found is None else found.verdict
 
 
 def _best(problem: PolicyEvaluation) -> list[Any]:

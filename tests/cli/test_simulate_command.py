@@ -196,3 +196,48 @@ def test_episodes_begin_where_they_are_told(tmp_path):
     assert data["learners"]["TD"]["rmse"] == pytest.approx(list(found["TD"].mean()))
     both = ("--start", "a=1/2", "--start", "b=1=1/2", "--steps", 40, "--runs", 1, "--json")
     assert strict(run(*given, *both).stdout)["learners"]["TD"]["rmse"][-1] == pytest.approx(0)
+
+
+@pytest.mark.parametrize("problem", [two_state(), w_to_2w("99/100"), baird_star()])
+def test_a_run_that_cannot_move_says_so_and_its_way_out_works(problem, tmp_path):
+    save_model(problem, tmp_path / "m.json")
+    given = ("simulate", tmp_path / "m.json", "--learner", "td", "--runs", 1, "--stream", "iid")
+    told = " ".join(run(*given).stdout.split())
+    assert "in expectation unstable" in told
+    assert "TD: the expected update is unstable" in told
+    assert "from weights of 0 nothing moves" in told
+    data = strict(run(*given, "--json").stdout)
+    assert data["learners"]["TD"]["stability"] == "unstable"
+    assert [
+        word in remark for word, remark in zip(("TD", "zero"), data["remarks"], strict=True)
+    ] == [True] * 2
+    theta0 = data["remarks"][1].rpartition("--theta0 ")[2].rstrip(".")
+    moved = strict(run(*given, "--theta0", theta0, "--json", expect=None).stdout)
+    assert moved["learners"]["TD"]["rmse"][0] > 0
+    assert moved["remarks"] == data["remarks"][:1]
+
+
+def test_a_model_with_rewards_and_stable_learners_has_no_remark(tmp_path):
+    save_model(two_state(reward=1), tmp_path / "m.json")
+    data = strict(run("simulate", tmp_path / "m.json", "--learner", "setd", "--json").stdout)
+    assert data["learners"]["SETD"]["stability"] == "stable"
+    assert data["remarks"] == []
+
+
+def test_the_verdict_is_of_the_stream_that_runs(tmp_path):
+    """From independent transitions the follow-on trace starts empty, so ETD is TD."""
+    save_model(two_state(), tmp_path / "m.json")
+    given = ("simulate", tmp_path / "m.json", "--learner", "etd", "--json")
+    for stream, verdict in (("trajectory", "stable"), ("iid", "unstable")):
+        data = strict(run(*given, "--stream", stream).stdout)
+        assert data["learners"]["ETD"]["stability"] == verdict
+
+
+def test_episodes_from_a_start_of_their_own_have_no_verdict(tmp_path):
+    mdp = MDP.from_transitions([("s", "a", "t", 1, 1), ("t", "a", "end", 1, 0)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), start={"s": 1})
+    save_model(problem, tmp_path / "m.json")
+    given = ("simulate", tmp_path / "m.json", "--learner", "td", "--stream", "episodes", "--json")
+    assert strict(run(*given).stdout)["learners"]["TD"]["stability"] == "stable"
+    own = strict(run(*given, "--start", "t").stdout)
+    assert own["learners"]["TD"]["stability"] is None

@@ -267,6 +267,22 @@ def test_what_stays_behind_is_said_and_the_file_is_written(tmp_path):
         assert again.fixed_point("td").theta == problem.fixed_point("td").theta
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"discount": "9/10"}, "without the discount 9/10: give it again when you load the file"),
+        ({"features": [[1], [2]]}, "without the features: give them again"),
+        ({"xi": [1, 2]}, "without the weights xi: give them again"),
+        ({"discount": "1/2", "xi": [1, 2]}, "without the discount 1/2, the weights xi: give them"),
+    ],
+)
+def test_one_thing_left_behind_is_it_and_several_are_them(changes, words, tmp_path):
+    mdp = MDP.from_transitions([(0, "a", 1, 1, 1), (1, "a", 0, 1, 0)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), **changes)
+    with pytest.warns(FormatWarning, match=words):
+        save_model(problem, tmp_path / "m.tra")
+
+
 def test_nothing_is_said_where_nothing_stays_behind(tmp_path):
     mdp = MDP.from_transitions([(0, "a", 1, 1, 1)])
     save_model(PolicyEvaluation(mdp, target=Policy.uniform(mdp)), tmp_path / "m.tra")
