@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.domains import random_problem, two_state
 from obliquetd.dynamics import mean_dynamics, stability_region, step_size_limit
-from obliquetd.dynamics.scalars import Rounded, Slope
+from obliquetd.dynamics.scalars import Rounded
 from obliquetd.errors import (
     MathematicalError,
     NoSolutionError,
@@ -20,6 +20,7 @@ from obliquetd.errors import (
     SingularError,
 )
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient
+from obliquetd.learners.dual import Dual
 
 R = sp.Rational
 LEARNERS = [
@@ -244,7 +245,7 @@ class TestRounded:
         assert abs(noise.value) <= noise.error
 
     def test_a_slope_is_the_derivative_at_zero(self):
-        t = Slope(R(0), R(1))
+        t = Dual(R(0), R(1))
         for value, slope in (
             ((2 + 3 * t) * (1 - t), 1),
             ((1 + t) / (2 - t), R(3, 4)),
