@@ -110,6 +110,21 @@ def test_sums_of_different_shapes_are_refused(left, right):
         Theory([(left, right)])
 
 
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        (ZERO, "0"),
+        (identity(), "I"),
+        (A, "A"),
+        (-1 * A, "- A"),
+        (A @ X.T.T - 2 * X, "A X - (2) X"),
+        (B.T @ A - identity(), "- I + B' A"),
+    ],
+)
+def test_a_word_is_written_as_it_is_read(word, text):
+    assert str(word) == text
+
+
 def test_zero_has_every_shape():
     assert X + ZERO == X
     assert A - A == ZERO

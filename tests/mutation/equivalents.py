@@ -52,17 +52,34 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "etd: m.F[-1] = t.g * t.rho * F": "F has one entry, which is its last",
     },
     "obliquetd.claims.words": {
+        "inverse_of: if len(word.terms) != 1 or not word.terms[-1][0] or word.terms[0][1] != 1:": (
+            "the one term is the first and the last"
+        ),
+        "Theory.__init__: _ = left + right": "a sum has the shapes of the difference",
         "Word.evaluate: if True:": "a term times the coefficient 1 is the term",
     },
     "obliquetd.reproduction.evidence": {
         "Part.decisions: sign = 1 if self.side == 'below' else -2": (
             "both sides of each comparison are multiplied by it"
         ),
-        "ratio_of_spreads: if reach > 699:": (
-            "no reach is near: left-out spreads differ by a factor of 1e8 at most, or are 0"
+        **dict.fromkeys(
+            (
+                "ratio_of_spreads: if reach > 699:",
+                "ratio_of_spreads: if reach >= 700:",
+                "ratio_of_spreads: return Interval(top / bottom, 1.0, math.inf, "
+                "'the jackknife finds no limit')",
+            ),
+            "no reach is near: left-out spreads differ by a factor of 1e8 at most, or are 0",
         ),
     },
+    "obliquetd.problem.projection": {
+        "solve_in_row_space: if not null.shape[0]:": "without null vectors the rest changes nothing",
+        "_free_states: names = ops.names(seen[:5])": "how many states a message names",
+    },
     "obliquetd.dynamics.certificate": {
+        "make_certificate: if Q.shape[-1] == 0:": "Q is square: it has as many columns as rows",
+        "make_certificate: vector = [serial_number(v) for v in null.submatrix("
+        "range(null.shape[0]), [-1]).public_list()]": "any null vector proves the same claim",
         "_exact_lyapunov: m, arithmetic = (Q.shape[1], Q.arithmetic)": "Q is square: it has as many columns as rows",
     },
     "obliquetd.dynamics.stability": {
@@ -79,6 +96,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_reflected: n = len(coefficients) + 1": "only whether n is even counts",
         "_reflected: return [c * (-1) ** (n + i) for i, c in enumerate(coefficients)]": (
             "n + i is even where n - i is"
+        ),
+        "verdict_of: if squares.degree() > -1 and squares.count_roots(None, 0) < squares.degree():": (
+            "a constant has 0 roots, which is not below its degree 0"
         ),
         "verdict_of: if squares.degree() >= 0 and squares.count_roots(None, 0) < squares.degree():": (
             "a constant has 0 roots, which is not below its degree 0"

@@ -145,12 +145,13 @@ def run(targets: Sequence[Target], *, everything: bool = False, seed: int = 0) -
         print(f"{target.module}:", flush=True)
         for name in sorted(stale):
             print(f"  no such mutant, though listed as equivalent: {name}", flush=True)
-        real = [m for m in found if m.name not in listed and m.scope not in exempt]
-        chosen = choose(real, None if everything else target.sample, seed)
+        counted = [m for m in found if m.scope not in exempt]
+        drawn = choose(counted, None if everything else target.sample, seed)
+        chosen = [m for m in drawn if m.name not in listed]
         left = survivors(target, chosen)
         print(
-            f"  {len(chosen)} of {len(real)} mutants, {len(left)} not noticed, "
-            f"{len(found) - len(real)} equivalent ({time.monotonic() - started:.0f} s)",
+            f"  of {len(found)} mutants {len(chosen)} tried and {len(left)} not noticed; listed with a "
+            f"reason {len(found) - len(counted) + len(listed)} ({time.monotonic() - started:.0f} s)",
             flush=True,
         )
         complaints += len(left) + len(stale)

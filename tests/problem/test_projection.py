@@ -162,3 +162,12 @@ def test_what_leaves_a_visited_state_open_is_an_error_that_names_it():
     assert caught.value.null_vector == sp.Matrix([0, 1])
     with pytest.raises(NoSolutionError, match=r"A is singular .*\(1, 0\).* outside its range"):
         two_classes([[1, 0], [0, 1], [0, 0]], 1).fixed_point("td")
+
+
+def test_a_solution_in_floats_says_how_well_it_was_solved():
+    """With features that depend on each other too, whose theta is made from other coordinates."""
+    for features in ([[1.0, 0.0], [0.0, 2.0]], [[1.0, 1.0], [2.0, 2.0]]):
+        problem = two_state(discount=0.5, reward=1).replace(features=features)
+        point = problem.fixed_point("td")
+        assert point.accuracy is not None
+        assert point.accuracy.residual < 1e-9

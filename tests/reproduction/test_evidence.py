@@ -266,6 +266,7 @@ def test_one_run_that_is_all_of_the_spread_shows_none(runs, swapped):
     assert (found.low, found.high) == (0, math.inf)
     ratio = np.std([1.0] + [0.0] * (runs - 1)) / np.std(range(runs))
     assert found.value == pytest.approx(1 / ratio if swapped else ratio)
+    assert ratio_of_spreads(a, b, "rmse", why="heavy tails").why == "heavy tails"
 
 
 def test_a_spread_is_averaged_over_a_thousand_records_at_most():
