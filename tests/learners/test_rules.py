@@ -123,7 +123,7 @@ def test_every_rule_by_vectors(theta, w, trace, phi, nxt, reward, g, rho):
         assert list(gtd2[0]) == list(theta + alpha * difference * e.dot(w))
         assert list(tdc[0]) == list(theta + alpha * (delta * e - g * (1 - lam) * e.dot(w) * nxt))
         assert list(gtd2[1]) == list(tdc[1]) == list(moved)
-        assert list(tdc[2][:2]) == list(g * lam * e)
+        assert list(gtd2[2][:2]) == list(tdc[2][:2]) == list(g * lam * e)
     naive = step(ResidualGradient(), theta, w, memory, phi, nxt, reward, g, rho, alpha=alpha)
     assert list(naive[0]) == list(theta + alpha * rho * delta * difference)
     twin = (vector(1, -1), F(1, 2), F(3, 2))
