@@ -26,8 +26,9 @@ import hypothesis
 import pytest
 
 from tests.mutation.equivalents import EQUIVALENT, EXEMPT
+from tests.mutation.install import install
 from tests.mutation.known import KNOWN
-from tests.mutation.mutate import Mutant, edited, install, mutants
+from tests.mutation.mutate import Mutant, edited, mutants
 from tests.mutation.targets import TARGETS, Target
 
 WORKERS = 2
