@@ -62,7 +62,7 @@ def rational_between(left: Any, right: Any) -> sp.Rational:
     Examples
     --------
     >>> rational_between(sp.sqrt(2), sp.Rational(3, 2)), rational_between(1, sp.oo)
-    (1.457, 2)
+    (1457/1000, 2)
     """
     if left == -sp.oo and right == sp.oo:
         return sp.Integer(0)

@@ -27,7 +27,7 @@ def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
     >>> from obliquetd.domains import two_state
     >>> from obliquetd.learners import TD
     >>> two_state(reward=1).fixed_point(TD())
-    FixedPoint('TD', theta = (0))
+    FixedPoint('TD', theta = (-15/2))
     """
     dynamics, ops = mean_dynamics(problem, given), operators_for(problem, given)
     theta = dynamics.limit()

@@ -49,9 +49,9 @@ class JumpSystem:
             why = (
                 f"{learner.name} with lam = {number_text(lam)} carries a trace"
                 if lam
-                else f"{learner.name} carries something of its own at every lam ("
-                f"{', '.join(learner.memory.__annotations__)}); otd.follow_on_second_moment gives the "
-                "second moment of ETD's follow-on trace"
+                else f"{learner.name} carries a trace of its own at every lam ("
+                f"{', '.join(learner.memory.__annotations__)}); the second moment of ETD's follow-on trace "
+                "is otd.follow_on_second_moment"
             )
             raise InputError(
                 f"{why}; moments are for learners that carry nothing from one transition to the next "

@@ -153,9 +153,9 @@ def compare(
     td        729/100                  27/2
     >>> from obliquetd.learners import TD
     >>> problem = two_state(reward=1)
-    >>> mine = compare(problem, {"mine": {"A": 0, "B": 1}, "rule": TD()}, quantities=["rmse"])
+    >>> mine = compare(problem, {"mine": {"left": 0, "right": 1}, "rule": TD()}, quantities=["rmse"])
     >>> [(row.name, row.quantities["rmse"]) for row in mine]
-    [('mine', 5*sqrt(2)/2), ('rule', 5*sqrt(2))]
+    [('mine', 5*sqrt(2)/2), ('rule', 5*sqrt(298)/4)]
 
     Raises
     ------

@@ -288,7 +288,7 @@ def test_bad_input():
         mean_dynamics(two_state(discount="g"), TD()).spectrum()
     with pytest.raises(KindError, match="floats"):
         mean_dynamics(two_state(discount=0.9), TD(lam="l"))
-    with pytest.raises(InputError, match="3 weights"):
+    with pytest.raises(InputError, match="theta has 3 entries"):
         mean_dynamics(problem, TD()).expected_update([1, 2, 3])
     loop = MDP.from_transitions([("s", "a", "s", 1, 1)])
     with pytest.raises(SingularError, match="no stationary mean"):

@@ -231,7 +231,7 @@ def test_a_chain_takes_labels_features_weights_symbols_and_ends():
         ([[0, 1], [1, 0]], [1], InputError, r"r has shape \(1,\).*\(2,\) or \(2, 2\)"),
         ([[0, 1], [1, 0]], [[1, 2, 3]], InputError, r"r has shape \(1, 3\)"),
         ([[0, 1], ["1/2", "1/3"]], [1, 1], ProbabilityError, "sum to 5/6"),
-        ([[0, 1], [1]], [1, 1], InputError, "P is empty or ragged"),
+        ([[0, 1], [1]], [1, 1], InputError, "P is ragged"),
         ([[0, -1], [1, 1]], [1, 1], ProbabilityError, "-1"),
     ],
 )
