@@ -112,7 +112,7 @@ for ax, dyn in zip(axes, (td, setd), strict=True):
 
 # %%
 floats = problem.replace(arithmetic="float")
-runs = otd.simulate(floats, [otd.TD(0.02), otd.SETD(0.02)], 20_000, 10, theta0=[1, 1], every=20)
+runs = otd.simulate(floats, [otd.TD(0.05), otd.SETD(0.05)], 20_000, 10, theta0=[1, 1], every=20)
 fig, ax = plt.subplots(figsize=(6, 4))
 learning_curves(runs, ax=ax)
 assert runs["SETD"].mean()[-1] > 1e3 * runs["SETD"].mean()[0]
