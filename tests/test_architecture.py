@@ -15,7 +15,7 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "progress", "mdp", "features", "learners", "problem", "dynamics", "domains", "formats", "search", "claims",
+    "errors", "algebra", "display", "processes", "progress", "mdp", "features", "learners", "problem", "dynamics", "domains", "formats", "search", "claims",
     "experiments", "plotting", "reproduction", "report", "cli", "__main__",
 )  # fmt: skip
 ROOM = (

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from obliquetd.errors import BackendError, InputError
+from obliquetd.processes import in_processes
 
 __all__ = ["BACKENDS", "check_workers", "run_tasks"]
 
@@ -106,10 +107,10 @@ def _processes(
 def _joblib(
     function: Callable[[T], R], tasks: Sequence[T], **options: Any
 ) -> Iterator[tuple[int, R]]:
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    parallel = Parallel(return_as="generator_unordered", batch_size=1, **options)
-    yield from parallel(delayed(_numbered)(function, k, task) for k, task in enumerate(tasks))
+    calls = (delayed(_numbered)(function, k, task) for k, task in enumerate(tasks))
+    yield from in_processes(calls, "generator_unordered", batch_size=1, **options)
 
 
 def _numbered(function: Callable[[T], R], k: int, task: T) -> tuple[int, R]:

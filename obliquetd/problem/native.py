@@ -281,24 +281,24 @@ class Operators:
     ) -> Matrix:
         """The sum over k of kernel^k source, by solving (I - kernel) v = source.
 
-        On a closed class without discount the sum is finite only where the source is
-        zero throughout: then it is zero there (the absorbing state of Sutton and Barto,
-        Section 3.4), and the other states are solved for.
+        It is zero where no source is ever reached, and the other states are solved for: a
+        zero that the chain makes is no matter of rounding. On a closed class without
+        discount the sum is finite only where the source is zero throughout (the absorbing
+        state of Sutton and Barto, Section 3.4).
         """
-        identity = self.arithmetic.identity(self.n)
-        if not closed:
-            return (identity - kernel).solve(source, what)
-        entries = source.cleaned().entries()
-        endless = [c for c in closed if any(entries[i] for i in c)]
+        sources = {i for i, x in enumerate(source.cleaned().entries()) if x}
+        endless = [c for c in closed if not sources.isdisjoint(c)]
         if endless:
             raise self._endless(kernel, source, closed, endless)
-        silent = {i for c in closed for i in c}
-        return self._solve_outside(kernel, source, silent)
+        silent = set(range(self.n)) - leading_to(kernel, sources)
+        return self._solve_outside(kernel, source, silent, what)
 
     def _solve_outside(
-        self, kernel: Matrix, source: Matrix, excluded: set[int], what: str = "L_pi"
+        self, kernel: Matrix, source: Matrix, excluded: set[int], what: str
     ) -> Matrix:
         """The solution on the other states, where those excluded count zero."""
+        if not excluded:
+            return (self.arithmetic.identity(self.n) - kernel).solve(source, what)
         rest = [i for i in range(self.n) if i not in excluded]
         inner = self.arithmetic.identity(len(rest)) - kernel.submatrix(rest, rest)
         solved = inner.solve(source.submatrix(rest, [0]), what)
@@ -310,7 +310,7 @@ class Operators:
         """The error, with the values of all states that never reach an endless class."""
         doomed = leading_to(kernel, [i for c in endless for i in c])
         silent = {k for c in closed for k in c if k not in doomed}
-        solved = self._solve_outside(kernel, source, doomed | silent).entries()
+        solved = self._solve_outside(kernel, source, doomed | silent, "L_pi").entries()
         values = {
             self.labels[k]: self.arithmetic.public(solved[k])
             for k in range(self.n)

@@ -24,6 +24,7 @@ from obliquetd.formats.model import read_json, write_json
 from obliquetd.learners import Learner, require_learner, require_learners
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.checks import parse_discount
+from obliquetd.processes import in_processes
 from obliquetd.progress import progress
 from obliquetd.search.families import FAMILIES
 from obliquetd.search.walk import End, Quest, shrink, walk
@@ -202,9 +203,9 @@ def _numeric(learner: Learner) -> Learner:
 def _walks(quest: Quest, batch: range, workers: int) -> list[End]:
     if workers == 1:
         return [walk(quest, k) for k in batch]
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    return list(Parallel(n_jobs=workers)(delayed(walk)(quest, k) for k in batch))
+    return list(in_processes((delayed(walk)(quest, k) for k in batch), n_jobs=workers))
 
 
 def _resume(checkpoint: str | Path | None, quest: Quest) -> Progress:

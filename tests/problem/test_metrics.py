@@ -213,3 +213,27 @@ def test_probabilities_of_thousands_of_bits_are_compared():
         shown = str(compare(problem))
         assert ("e-2408" in shown) == (len(features[0]) == 1)
         assert "angle" in analyze(problem, ["td"]).to_dict()["fixed_points"][0]
+
+
+@pytest.mark.parametrize("reward", [1, 3e9])
+def test_where_no_chance_is_ahead_floats_say_zero_exactly(reward):
+    """What the chain makes zero is no matter of rounding: no -3e-17, no warning of lost digits.
+
+    Waiting has the variance V = g^2 V / 2 + the mean square of (d/2, -d/2), d = g v(waiting) - g v(safe).
+    """
+    rows = [
+        ("safe", 0, "safe", 1, reward),
+        ("over", 0, "still", 1, 0),
+        ("waiting", 0, "safe", 0.5, 0),
+        ("waiting", 0, "waiting", 0.5, 0),
+        ("still", 0, "still", 1, 0),
+    ]
+    mdp = MDP.from_transitions(rows)
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), features=[[1]] * 4, discount=0.9, xi=[0.25] * 4
+    )
+    variance, v = ({s: x[i] for i, s in enumerate(problem.states)} for x in (problem.return_variance, problem.v_pi))  # fmt: skip
+    assert {s for s, x in variance.items() if x == 0} == {"safe", "over", "still"}
+    d = 0.9 * (v["waiting"] - v["safe"])
+    assert variance["waiting"] == pytest.approx(d**2 / 4 / (1 - 0.81 / 2))
+    assert v["over"] == v["still"] == 0
