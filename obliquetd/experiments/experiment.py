@@ -7,7 +7,7 @@ the k-th child of the seed, whoever computes it and whenever.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,6 +62,18 @@ class Run(NamedTuple):
     theta: Floats
     diverged_at: int | None
     path: Floats | None
+
+
+class Ready(NamedTuple):
+    """A learner, with its step sizes and numbers as the compiled loop gets them."""
+
+    learner: Learner
+    alphas: Floats
+    numbers: Any
+
+    @classmethod
+    def of(cls, learner: Learner, steps: int) -> Ready:
+        return cls(learner, step_sizes(learner, steps), numbers_of(learner))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,16 +197,25 @@ class Experiment:
         of the experiment: the largest first weight, or the largest reward over the largest
         feature where that is more. That does not depend on which steps are recorded.
         """
+        return self.runner(learners, keep_path)(k)
+
+    def runner(
+        self, learners: Mapping[str, Learner], keep_path: bool = False
+    ) -> Callable[[int], dict[str, Run]]:
+        """:meth:`run` as a function of k: what all runs share is read once."""
         self.check(learners, keep_path=keep_path)
-        sizes = {name: step_sizes(learner, self.steps) for name, learner in learners.items()}
-        child = np.random.SeedSequence(self.seed, spawn_key=(k,))
+        ready = {name: Ready.of(learner, self.steps) for name, learner in learners.items()}
         twins = any(learner.reads & TWIN for learner in learners.values())
-        drawn = self.stream.draw(self.steps, np.random.default_rng(child), twins)
-        limit = self._limit(drawn)
-        return {
-            name: self._run(learner, drawn, sizes[name], limit, keep_path)
-            for name, learner in learners.items()
-        }
+
+        def run(k: int) -> dict[str, Run]:
+            child = np.random.SeedSequence(self.seed, spawn_key=(k,))
+            drawn = self.stream.draw(self.steps, np.random.default_rng(child), twins)
+            limit = self._limit(drawn)
+            return {
+                name: self._run(learner, drawn, limit, keep_path) for name, learner in ready.items()
+            }
+
+        return run
 
     def _limit(self, drawn: Drawn) -> float:
         """The size of weights beyond which a run has diverged."""
@@ -204,12 +225,10 @@ class Experiment:
         scale = max(float(np.abs(self.first).max()), float(natural))
         return min(DIVERGED * (scale or 1.0), LARGEST_WEIGHT)
 
-    def _run(
-        self, learner: Learner, drawn: Drawn, alphas: Floats, limit: float, keep_path: bool
-    ) -> Run:
+    def _run(self, ready: Ready, drawn: Drawn, limit: float, keep_path: bool) -> Run:
         outcomes, recorded = drawn.outcomes, self.recorded
         d = len(self.first)
-        numbers = numbers_of(learner)
+        learner, numbers = ready.learner, ready.numbers
         weights, x = floats(learner.weights, d, numbers)
         memory, m = floats(learner.memory, d, numbers)
         theta = x.theta
@@ -219,7 +238,7 @@ class Experiment:
         ended = compiled_driver(learner.rule)(
             theta, weights, x, memory, m, numbers, outcomes.features, outcomes.state,
             outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own, outcomes.pi,
-            outcomes.mu, outcomes.rho, drawn.rows, drawn.twins, drawn.fresh, alphas, self.every,
+            outcomes.mu, outcomes.rho, drawn.rows, drawn.twins, drawn.fresh, ready.alphas, self.every,
             limit, path,
         )  # fmt: skip
         kept = len(path) if ended < 0 else int((recorded < ended).sum())

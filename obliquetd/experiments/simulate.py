@@ -244,7 +244,7 @@ def simulate(
     experiment.check(named, runs, at_once=at_once, keep_path=keep_path)
     long = steps * runs * len(named) > LONG
     results = _all(
-        lambda run: experiment.run(named, run, keep_path),
+        experiment.runner(named, keep_path),
         runs,
         at_once,
         long,

@@ -37,10 +37,8 @@ class Work:
         self.experiment = experiment
 
     def __call__(self, task: Task) -> dict[str, np.ndarray]:
-        runs = [
-            self.experiment.run({task.name: task.learner}, k)[task.name]
-            for k in range(task.first, task.last)
-        ]
+        run = self.experiment.runner({task.name: task.learner})
+        runs = [run(k)[task.name] for k in range(task.first, task.last)]
         return {
             "rmse": np.array([r.rmse for r in runs]),
             "rmspbe": np.array([r.rmspbe for r in runs]),

@@ -14,6 +14,7 @@ can empty, copy and compare them without knowing their names.
 
 from __future__ import annotations
 
+import functools
 import math
 import typing
 from abc import ABC, abstractmethod
@@ -108,6 +109,9 @@ class Nothing(NamedTuple):
     """The memory of a learner that has none, or the numbers of one that reads none."""
 
 
+_hints = functools.cache(typing.get_type_hints)  # each run asks
+
+
 def shapes(state: type, d: int, numbers: Any) -> dict[str, tuple[int, ...]]:
     """The shape of each declared array, by name.
 
@@ -117,7 +121,7 @@ def shapes(state: type, d: int, numbers: Any) -> dict[str, tuple[int, ...]]:
         Where a field is not annotated with a :class:`Shape`.
     """
     try:
-        hints = typing.get_type_hints(state)
+        hints = _hints(state)
     except NameError as error:
         raise LearnerError(
             f"the annotations of {state.__name__} cannot be read: {error}. Define it at the top "
