@@ -4,16 +4,22 @@ import re
 from pathlib import Path
 
 from obliquetd.formats.files import FORMATS
-from obliquetd.learners import LEARNERS, parameters
+from obliquetd.learners import LEARNERS
+from obliquetd.learners.listing import entry
 
 README = Path(__file__).parents[1] / "README.md"
 
 
 def learners():
-    rows = ["| learner | on the command line | numbers | source |", "|---|---|---|---|"]
-    for kind in LEARNERS.values():
-        numbers = ", ".join(f"`{p.name}={p.default}`" for p in parameters(kind))
-        rows.append(f"| `{kind.name}` | `{kind.key}` | {numbers} | {kind.source} |")
+    rows = [
+        "| learner | on the command line | numbers | converges to | exact | source |",
+        "|---|---|---|---|---|---|",
+    ]
+    for found in map(entry, LEARNERS.values()):
+        numbers = ", ".join(f"`{p.name}={p.default}`" for p in found.numbers)
+        rows.append(
+            f"| `{found.name}` | `{found.key}` | {numbers} | {found.solves} | {found.exact} | {found.source} |"
+        )
     return rows
 
 

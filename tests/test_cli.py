@@ -202,7 +202,13 @@ def test_bairds_star(tmp_path):
     assert "8 features" in run("analyze", tmp_path / "star.json").stdout
 
 
-@pytest.mark.parametrize("name", ["FrozenLake-v1", "FrozenLake-v1?map_name=8x8&is_slippery=false"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("FrozenLake-v1", marks=pytest.mark.slow),
+        "FrozenLake-v1?map_name=8x8&is_slippery=false",
+    ],
+)
 def test_analyze_gymnasium_exactly_and_in_floats(name):
     pytest.importorskip("gymnasium")
     common = ("analyze", f"gym:{name}", "--discount", "0.99", "--json")

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from obliquetd.cli import paper, model, simulate, report, convert  # isort: skip - the order of the help
+from obliquetd.cli import paper, model, family, simulate, report, convert  # isort: skip - the order of the help
 from obliquetd.cli.common import app, say_error
 from obliquetd.cli.terminal import err, escape
 from obliquetd.errors import ObliqueTDError
 
-__all__ = ["app", "convert", "main", "model", "paper", "report", "simulate"]
+__all__ = ["app", "convert", "family", "main", "model", "paper", "report", "simulate"]
 
 UsageError: Any = typer.BadParameter.__base__
 """What the parser of arguments raises; typer exports only some of its kinds."""

@@ -169,7 +169,7 @@ class Learner(ABC):
       no memory, no numbers. The numbers are the settings that the rule reads;
     * ``rule``: a ``staticmethod`` of a plain function ``rule(x, m, t, alpha, p)``;
     * ``name`` for people and ``key`` for the command line, by default the class's name, and
-      ``source``, ``color`` and ``mark``. ``listed = False`` leaves it out where every learner
+      ``source``, ``solves`` (what it converges to), ``color`` and ``mark``. ``listed = False`` leaves it out where every learner
       is shown, since with its defaults it is another one.
 
     Attributes
@@ -183,6 +183,7 @@ class Learner(ABC):
     key: ClassVar[str] = ""
     name: ClassVar[str] = ""
     source: ClassVar[str] = "a rule of your own"
+    solves: ClassVar[str] = "whatever its rule makes of A theta = b"
     color: ClassVar[str] = "#444444"
     mark: ClassVar[str] = "P"
     listed: ClassVar[bool] = True

@@ -80,6 +80,7 @@ class TD(Learner):
 
     key, name, color, mark = "td", "TD", "#0072B2", "o"
     source = "Sutton 1988; with importance ratios, Sutton, Mahmood and White 2016"
+    solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = Theta, Trace, Lam, staticmethod(td)
 
 
@@ -99,6 +100,7 @@ class SETD(Learner):
 
     key, name, color, mark = "setd", "SETD", "#D55E00", "s"
     source = "Lyu et al. 2018, Algorithms 1 and 2"
+    solves = "the fixed point of its tilted chain under the weights xi omega"
     weights, memory, numbers, rule = Theta, Trace, Lam, staticmethod(setd)
 
 
@@ -118,6 +120,7 @@ class ETD(Learner):
 
     key, name, color, mark = "etd", "ETD", "#009E73", "^"
     source = "Sutton, Mahmood and White 2016"
+    solves = "the TD(lambda) fixed point under the emphasis f"
     weights, memory, numbers, rule = Theta, FollowOn, Lam, staticmethod(etd)
 
 
@@ -176,6 +179,7 @@ class WeightedTD(Learner):
 
     key, name, color, mark = "weighted-td", "WeightedTD", "#999999", "X"
     source, listed = "this toolkit", False
+    solves = "the TD(lambda) fixed point under the weights xi m"
     weights, memory = Theta, Trace
 
     @property

@@ -105,6 +105,7 @@ class GTD2(Learner):
 
     key, name, color, mark = "gtd2", "GTD2", "#CC79A7", "D"
     source = "Sutton et al. 2009; Maei 2011"
+    solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = ThetaW, Trace, MuLam, staticmethod(gtd2)
 
 
@@ -130,4 +131,5 @@ class TDC(Learner):
 
     key, name, color, mark = "tdc", "TDC", "#E69F00", "v"
     source = "Sutton et al. 2009; Maei 2011"
+    solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = ThetaW, Trace, MuLam, staticmethod(tdc)

@@ -52,6 +52,7 @@ class ResidualGradient(Learner):
     key, name = "residual-gradient", "ResidualGradient"
     color, mark = "#56B4E9", "P"
     source = "Baird 1995"
+    solves = "the minimum of the mean squared TD error"
     weights, memory, numbers, rule = Theta, Nothing, Nothing, staticmethod(naive)
 
 
@@ -70,4 +71,5 @@ class DoubleSampledResidualGradient(Learner):
     key, name = "double-sampled-residual-gradient", "DoubleSampledResidualGradient"
     color, mark = "#7A5C00", "*"
     source = "Baird 1995"
+    solves = "the minimum of the mean squared Bellman error"
     weights, memory, numbers, rule = Theta, Nothing, Nothing, staticmethod(double_sampled)
