@@ -41,9 +41,18 @@ MOST_KEPT = 50_000_000
 
 
 class JumpSystem:
-    """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1."""
+    """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1.
 
-    def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str | None) -> None:
+    ``ops`` are the problem's numbers unless given: over a field that has more symbols.
+    """
+
+    def __init__(
+        self,
+        problem: PolicyEvaluation,
+        learner: Learner,
+        sampling: str | None,
+        ops: Operators | None = None,
+    ) -> None:
         if require_learner(learner).has_memory:
             lam = learner.values.get("lam")
             why = (
@@ -61,7 +70,7 @@ class JumpSystem:
         check_sampling(sampling)
         if problem.arithmetic == "symbolic" or learner.symbols:
             raise KindError("moments need numbers; substitute them for the symbols")
-        self.ops: Operators = problem.native
+        self.ops: Operators = problem.native if ops is None else ops
         self.learner = learner
         self.iid = resolve_sampling(self.ops, learner, sampling, mean_only=False) == "iid"
         rule = RuleOnNumbers(self.ops, learner)

@@ -3,20 +3,66 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from obliquetd.algebra import Arithmetic
+import sympy as sp
+
+from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
+from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.moments import JumpSystem, Moments, constant_step_size
 from obliquetd.dynamics.step_size import step_size_limit
-from obliquetd.errors import MathematicalError, SizeError
+from obliquetd.errors import KindError, MathematicalError, SizeError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["stationary_moments"]
+__all__ = ["StationaryMoments", "stationary_moments"]
 
 LARGEST = 1_200
 """Unknowns of the second-moment equation."""
+
+
+@dataclass(frozen=True, eq=False)
+class StationaryMoments(Moments):
+    """What :func:`stationary_moments` returns.
+
+    Attributes
+    ----------
+    fixed_point : vector of d
+        theta*, where the expected update is 0.
+    symbol : sympy.Symbol or None
+        The step size, where it is a symbol.
+    """
+
+    fixed_point: Any
+    symbol: sp.Symbol | None
+
+    @cached_property
+    def bias(self) -> list[Any]:
+        """E[theta] - theta*, which a constant step size leaves along a trajectory."""
+        differences = [m - self.fixed_point for m in self.mean]
+        return [d if self.symbol is None else d.applyfunc(sp.factor) for d in differences]
+
+    @cached_property
+    def slope(self) -> Any:
+        """The derivative of the bias in the step size at 0, d of them."""
+        alpha = self._symbol("slope")
+        return self.bias[0].applyfunc(lambda x: sp.cancel(x / alpha).subs(alpha, 0))
+
+    @cached_property
+    def extrapolated_bias(self) -> Any:
+        """What Richardson-Romberg extrapolation leaves, 2 bias(alpha) - bias(2 alpha): O(alpha^2)."""
+        alpha = self._symbol("extrapolated bias")
+        return self.bias[0].applyfunc(lambda x: sp.factor(2 * x - x.subs(alpha, 2 * alpha)))
+
+    def _symbol(self, what: str) -> sp.Symbol:
+        if self.symbol is None:
+            raise KindError(
+                f"the {what} is of the step size; give a symbol for it, as in TD('alpha')"
+            )
+        return self.symbol
 
 
 def stationary_moments(
@@ -25,7 +71,7 @@ def stationary_moments(
     theta0: Any = None,
     *,
     sampling: str | None = None,
-) -> Moments:
+) -> StationaryMoments:
     """The moments that :func:`exact_moments` tends to from theta_0.
 
     With x = x_0 + B z, B a basis of the span of all updates, each outcome maps z to M z + c; the means
@@ -37,7 +83,8 @@ def stationary_moments(
     ----------
     problem : PolicyEvaluation
     learner : Learner
-        Without a trace, with a constant step size below :func:`step_size_limit`.
+        Without a trace, with a constant step size below :func:`step_size_limit`, or with a symbol
+        for it: the answer then holds for all step sizes below the limit.
     theta0 : vector of d, optional
         Zero unless given; the limit depends on it only where some weights never move.
     sampling : {"trajectory", "iid"}, optional
@@ -46,7 +93,7 @@ def stationary_moments(
 
     Returns
     -------
-    Moments
+    StationaryMoments
         With lists of one entry; its ``covariance`` is the stationary covariance.
 
     Raises
@@ -63,8 +110,30 @@ def stationary_moments(
     >>> from obliquetd.learners import SETD
     >>> stationary_moments(two_state(reward=1), SETD("1/10")).mean[0]
     Matrix([[5]])
+
+    The bias of TD with a constant step size, to first order:
+
+    >>> from obliquetd.domains import random_problem
+    >>> from obliquetd.learners import TD
+    >>> found = stationary_moments(random_problem(2, 1, seed=1), TD("a"))
+    >>> found.bias[0].subs("a", 0), found.slope == found.bias[0].diff("a").subs("a", 0)
+    (Matrix([[0]]), True)
+
+    Notes
+    -----
+    A learner with a constant step size is a Markov jump linear system (Hu and Syed 2019); along a
+    trajectory its mean is off the fixed point in proportion to alpha, which Richardson-Romberg
+    extrapolation removes to first order (Huo, Chen and Xie 2023).
     """
-    system = JumpSystem(problem, learner, sampling)
+    step = None if callable(learner.alpha) else parse_number(learner.alpha or 1, "alpha")
+    symbol = step if isinstance(step, sp.Symbol) else None
+    if symbol is not None and problem.arithmetic != "exact":
+        raise KindError(
+            f"the step size {symbol} is a symbol and the problem is {problem.arithmetic}; with a symbol "
+            "for the step size the problem has to be exact"
+        )
+    wider = None if symbol is None else problem.native.over(FieldArithmetic([symbol]))
+    system = JumpSystem(problem, learner, sampling, wider)
     ops, groups = system.ops, system.groups
     alpha = constant_step_size(ops, learner)
     if len(system.expectations) > 1:
@@ -80,8 +149,10 @@ def stationary_moments(
         raise SizeError(
             f"the second moments have {groups * m * m} unknowns; at most {LARGEST} are solved for"
         )
-    limit = step_size_limit(problem, learner, sampling=sampling) if m else math.inf
-    if not ops.arithmetic.public(alpha) < limit:
+    limit: Any = math.inf
+    if m and symbol is None:
+        limit = step_size_limit(problem, learner, sampling=sampling)
+    if symbol is None and not ops.arithmetic.public(alpha) < limit:
         raise MathematicalError(
             f"the step size {ops.arithmetic.public(alpha)} of {learner.name} has no stationary second "
             f"moment: the limit in mean square is {limit}"
@@ -118,7 +189,12 @@ def stationary_moments(
     ]
     S = B @ arithmetic.matrix([total[i * m : (i + 1) * m] for i in range(m)], (m, m)) @ B.T
     u = B @ arithmetic.column(mean)
-    return system.moments([(x0 + u, S + x0 @ u.T + u @ x0.T + x0 @ x0.T)])
+    found = system.moments([(x0 + u, S + x0 @ u.T + u @ x0.T + x0 @ x0.T)])
+    star = limit_of(system.expectations[0], x0, f"the mean dynamics of {learner.name}")
+    theta = star.submatrix(range(ops.Phi.shape[1]), [0]).public_vector()
+    return StationaryMoments(
+        found.mean, found.second, found.expected_mse, found.expected_mspbe, theta, symbol
+    )
 
 
 def _fixed_point(arithmetic: Arithmetic, jumps: list[Jump], groups: int, k: int) -> list[Any]:

@@ -1,0 +1,411 @@
+"""How noisy a learner is at its fixed point, exactly, with its trace and its follow-on.
+
+Near x* a learner is the linear stochastic approximation x_{t+1} = x_t + alpha_t (N_t - A (x_t - x*)),
+whose noise N_t, the update at x*, is correlated from step to step. Its long-run covariance Sigma
+(:mod:`obliquetd.dynamics.long_run`) decides how far the weights stray:
+
+* the averaged weights: t Cov tends to A^-1 Sigma A^-T (Polyak and Juditsky 1992), which no estimator
+  of the same fixed point beats (Mou, Pananjady and Wainwright 2023; Pananjady and Wainwright 2021);
+* a constant step size: Cov / alpha tends to S with A S + S A' = Sigma as alpha goes to 0;
+* alpha_t = c / t: t Cov tends to S with (c A - I/2) S + S (c A - I/2)' = c^2 Sigma, where
+  c A - I/2 is stable (Kushner and Yin 2003, Chapter 10).
+
+All of it is on the span U of the updates: what no data moves has no noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from obliquetd.algebra import FloatMatrix, Matrix, number_text, parse_number
+from obliquetd.dynamics.expectation import Expectation
+from obliquetd.dynamics.float_stability import float_stability
+from obliquetd.dynamics.limit import limit_of
+from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
+from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.dynamics.memory_moments import MemoryMoments, Outcome
+from obliquetd.dynamics.rule import Sample
+from obliquetd.dynamics.sampling import check_sampling, resolve_sampling
+from obliquetd.dynamics.scalars import Rounded, plain, rounded_entries
+from obliquetd.dynamics.span import SAFETY
+from obliquetd.dynamics.stability import routh_conditions, verdict_of
+from obliquetd.errors import (
+    InputError,
+    LearnerError,
+    MathematicalError,
+    SignUndecidedError,
+)
+from obliquetd.learners import Learner, require_learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["Efficiency", "efficiency"]
+
+LEAST_SQUARES = (
+    "otd.LSTD(lam) needs only a non-singular A, and its efficiency is otd.efficiency(problem, otd.LSTD(lam))"
+)
+
+
+class Efficiency:
+    """The noise of a learner at its fixed point; made by :func:`efficiency`.
+
+    All matrices are of x, which is theta, or (theta, w) for gradient learners; :meth:`of_theta`
+    takes theta's block.
+
+    Attributes
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+    sampling : str
+        "trajectory" or "iid".
+    """
+
+    def __init__(
+        self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any
+    ) -> None:
+        self.problem, self.learner = problem, learner
+        self._dynamics = MeanDynamics(problem, learner, sampling)
+        self._ops = self._dynamics.expectation.ops
+        self.sampling = resolve_sampling(self._ops, learner, sampling, mean_only=False)
+        if len(self._dynamics.classes) > 1:
+            raise MathematicalError(
+                f"a trajectory stays in one of {len(self._dynamics.classes)} closed classes, and each has "
+                "noise of its own; build the problem with xi=problem.chain.stationary_by_class[k]"
+            )
+        self._first = self._dynamics._weights_of([0] * self._d if theta0 is None else theta0)
+
+    @property
+    def _d(self) -> int:
+        return self._ops.Phi.shape[1]
+
+    @property
+    def _expectation(self) -> Expectation:
+        return self._dynamics.expectation
+
+    @cached_property
+    def _x(self) -> Matrix:
+        return limit_of(self._expectation, self._first, f"the mean dynamics of {self.learner.name}")
+
+    @cached_property
+    def _moments(self) -> MemoryMoments:
+        found, arithmetic = self._expectation, self._ops.arithmetic
+        x = rounded_entries(self._x)
+        outcomes = [_outcome(found, sample, x) for sample in found.samples]
+        xi = plain([found.xi])[0]
+        total = sum(xi, arithmetic.zero)
+        xi = [w / total for w in xi]
+        zeta = [
+            [w * m for m in row]
+            for w, row in zip(xi, plain(found.memory), strict=True)
+        ]
+        return MemoryMoments(arithmetic, outcomes, xi, zeta)
+
+    @cached_property
+    def _infinite(self) -> list[int]:
+        return self._moments.infinite
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the update at the fixed point has a finite long-run covariance.
+
+        Raises
+        ------
+        SignUndecidedError
+            Where that depends on a symbol.
+        """
+        return not self._infinite
+
+    @property
+    def reason(self) -> str:
+        """Why the noise is infinite; empty where it is finite."""
+        if self.is_finite:
+            return ""
+        names = self._names(self._infinite)
+        return (
+            f"the second moment of {' and '.join(names)}, which {self.learner.label} carries along the "
+            "trajectory, is infinite, and the update at the fixed point depends on it: the squares of "
+            "what it is multiplied by do not contract"
+        )
+
+    def _names(self, entries: Sequence[int]) -> list[str]:
+        from obliquetd.learners.state import shapes
+
+        rule = self._expectation.rule
+        numbers = self.learner.numbers(**self.learner.values)
+        out, start = [], 0
+        for name, shape in shapes(self.learner.memory, rule.d, numbers).items():
+            width = 1
+            for side in shape:
+                width *= side
+            if any(start <= i < start + width for i in entries):
+                out.append(f"the memory {name}")
+            start += width
+        return out
+
+    @cached_property
+    def _noise(self) -> Matrix:
+        """Sigma in the coordinates of U."""
+        if not self.is_finite:
+            raise MathematicalError(f"{self.learner.label} has infinite noise: {self.reason}")
+        self._check_mean()
+        found = (long_run_covariance if self.sampling == "trajectory" else single_covariance)(
+            self._moments
+        )
+        span = self._expectation.span
+        return span.coordinates(span.coordinates(found).T)
+
+    def _check_mean(self) -> None:
+        """That the update has mean 0 at the fixed point: that the maps are the rule's."""
+        arithmetic = self._ops.arithmetic
+        if arithmetic.kind == "float":
+            return
+        moments = self._moments
+        total = [arithmetic.zero] * self._expectation.rule.size
+        for z in moments.outcomes:
+            for r, value in enumerate(z.constant):
+                total[r] = total[r] + z.chance * moments.xi[z.s] * value
+            for j, column in z.slopes.items():
+                for r, value in enumerate(column):
+                    total[r] = total[r] + z.chance * moments.zeta[z.s][j] * value
+        if any(total):
+            raise LearnerError(
+                f"the update of {self.learner.name} is not affine in its memory at the fixed point; its "
+                "noise is not known. Estimate it with otd.simulate"
+            )
+
+    @property
+    def noise_covariance(self) -> Any:
+        """Sigma, the limit of Cov(N_0 + ... + N_{t-1}) / t at the fixed point, (D, D).
+
+        Raises
+        ------
+        MathematicalError
+            Where it is infinite.
+        """
+        return self._public(self._noise)
+
+    def _public(self, matrix: Matrix) -> Any:
+        B = self._expectation.span.basis
+        return (B @ matrix @ B.T).public()
+
+    def of_theta(self, matrix: Any) -> Any:
+        """Theta's block of a matrix of x."""
+        return matrix[: self._d, : self._d]
+
+    @property
+    def _Q(self) -> Matrix:
+        return self._expectation.Q
+
+    @cached_property
+    def _averaged(self) -> Matrix:
+        self._need_stable()
+        half = self._Q.solve(self._noise, "A on the span of the updates")
+        return self._Q.solve(half.T, "A on the span of the updates")
+
+    @property
+    def averaged(self) -> Any:
+        """The limit of t Cov of the average of x_0, ..., x_{t-1}: A^-1 Sigma A^-T, (D, D).
+
+        Raises
+        ------
+        MathematicalError
+            Where the noise is infinite, or A is not stable.
+        """
+        return self._public(self._averaged)
+
+    @cached_property
+    def constant_step(self) -> Any:
+        """The limit of Cov(x_t) / alpha for small constant step sizes, (D, D): A S + S A' = Sigma.
+
+        Raises
+        ------
+        MathematicalError
+            Where the noise is infinite, or A is not stable.
+        """
+        self._need_stable()
+        return self._public(_lyapunov(self._Q, self._noise))
+
+    def schedule(self, c: Any) -> Any:
+        """The limit of t Cov(x_t) with step sizes c / t, (D, D).
+
+        Parameters
+        ----------
+        c : number
+            So large that c A - I/2 is stable.
+
+        Raises
+        ------
+        MathematicalError
+            Where c is too small (the error then dies out slower than 1 / t), the noise is infinite,
+            or A is not stable.
+        """
+        arithmetic = self._ops.arithmetic
+        factor = arithmetic.scalar(parse_number(c, "c"))
+        self._need_stable()
+        half = arithmetic.one / (arithmetic.one + arithmetic.one)
+        identity = arithmetic.identity(self._Q.shape[0])
+        shifted = self._Q.scaled(factor) - identity.scaled(half)
+        if not self._stable(shifted, f"the schedule {number_text(c)}/t of {self.learner.name}"):
+            raise MathematicalError(
+                f"the step sizes {number_text(c)}/t of {self.learner.name} are too small: c A - I/2 is not "
+                "stable, and the covariance dies out slower than 1/t. Use a larger c"
+            )
+        return self._public(_lyapunov(shifted, self._noise.scaled(factor * factor)))
+
+    def distance(self, t: int) -> Any:
+        """trace(C averaged) / t: what E|Phi (average - theta*)|^2 in the weights xi tends to.
+
+        It is about the fixed point and not about v_pi: how the mean of the weights nears theta*
+        depends on where they start and on the step sizes.
+
+        Parameters
+        ----------
+        t : int
+            Number of steps.
+
+        Raises
+        ------
+        MathematicalError
+            As for :attr:`averaged`.
+        """
+        if not isinstance(t, int) or t < 1:
+            raise InputError(f"t is {t!r}; expected a positive integer")
+        arithmetic, theta = self._ops.arithmetic, range(self._d)
+        B = self._expectation.span.basis
+        covariance = (B @ self._averaged @ B.T).submatrix(theta, theta)
+        C = self._ops.Phi.T @ self._ops.Phi.scale_rows(self._ops.xi)
+        trace = sum(C.row_dots(covariance).entries(), arithmetic.zero)
+        return arithmetic.public(trace / arithmetic.scalar(parse_number(t)))
+
+    def _need_stable(self) -> None:
+        if not self._dynamics.is_stable():
+            raise MathematicalError(
+                f"{self.learner.label} is {self._dynamics.stability.verdict} here: its weights do not stay "
+                f"near the fixed point. {LEAST_SQUARES}"
+            )
+
+    def _stable(self, Q: Matrix, what: str) -> bool:
+        if not Q.shape[0]:
+            return True
+        if isinstance(Q, FloatMatrix):
+            return float_stability(Q, Q, 0).verdict == "stable"
+        coefficients = Q.charpoly()
+        if self._ops.arithmetic.kind == "symbolic":
+            public = [self._ops.arithmetic.public(x) for x in coefficients]
+            if any(getattr(x, "free_symbols", None) for x in public):
+                conditions = routh_conditions(public)
+                raise SignUndecidedError(
+                    f"{what} is undecided: it needs "
+                    + " and ".join(f"{x} > 0" for x in conditions),
+                    conditions,
+                )
+            coefficients = public
+        return verdict_of(coefficients) == "stable"
+
+    def __repr__(self) -> str:
+        return f"Efficiency({self.learner.label}, {self.problem!r})"
+
+
+def _outcome(found: Expectation, sample: Sample, x: list[Any]) -> Outcome:
+    """One outcome at the weights x, as native maps of the memory."""
+    rule = found.rule
+    constant = rule.run(sample, x, rule.nothing, rewarded=True)[0]
+    start: dict[int, Any] = {}
+    carry: dict[tuple[int, int], Any] = {}
+    slopes: dict[int, list[Any]] = {}
+    if found.carried:
+        c, columns = rule.carried(sample)
+        start = {i: _plain(v) for i, v in enumerate(c) if _counts(v)}
+        carry = {
+            (i, j): _plain(v)
+            for j, column in enumerate(columns)
+            for i, v in enumerate(column)
+            if _counts(v)
+        }
+        for j in range(rule.memory_size):
+            moved = rule.run(sample, x, rule.unit(j, rule.memory_size), rewarded=True)[0]
+            column = [u - v for u, v in zip(moved, constant, strict=True)]
+            if any(map(_counts, column)):
+                slopes[j] = [_plain(v) for v in column]
+    return Outcome(
+        sample.state, sample.next_state, _plain(sample.chance), start, carry,
+        plain([constant])[0], slopes,
+    )  # fmt: skip
+
+
+def _counts(value: Any) -> bool:
+    """Whether a number is not 0, nor within its own error of it."""
+    if isinstance(value, Rounded):
+        return abs(value.value) > SAFETY * value.error
+    return bool(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Rounded) else value
+
+
+def _lyapunov(Q: Matrix, right: Matrix) -> Matrix:
+    """S with Q S + S Q' = right."""
+    arithmetic, m = Q.arithmetic, Q.shape[0]
+    if not m:
+        return right
+    rows, zero = Q.rows(), arithmetic.zero
+    system = [[zero] * (m * m) for _ in range(m * m)]
+    for i in range(m):
+        for j in range(m):
+            row = system[i * m + j]
+            for k in range(m):
+                row[k * m + j] = row[k * m + j] + rows[i][k]
+                row[i * m + k] = row[i * m + k] + rows[j][k]
+    flat = arithmetic.column([x for row in right.rows() for x in row])
+    found = arithmetic.matrix(system, (m * m, m * m)).solve(flat, "the Lyapunov equation").entries()
+    return arithmetic.matrix([found[i * m : (i + 1) * m] for i in range(m)], (m, m))
+
+
+def efficiency(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    *,
+    sampling: str | None = None,
+    theta0: Any = None,
+) -> Efficiency:
+    """How noisy a learner is at its fixed point, with no sampling.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+        With mean dynamics; its step size does not matter, and it may carry a trace.
+    sampling : {"trajectory", "iid"}, optional
+        A stationary trajectory, which None means too, or independent transitions from xi.
+    theta0 : vector of d, optional
+        Zero unless given; it matters only where some weights never move.
+
+    Returns
+    -------
+    Efficiency
+
+    Raises
+    ------
+    LearnerError
+        For a learner without mean dynamics.
+    InputError
+        For a trajectory with weights xi that are not stationary.
+    MathematicalError
+        For a trajectory in one of several closed classes.
+
+    Examples
+    --------
+    ETD's noise on the two-state example is infinite from discount 1/sqrt(2) on:
+
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import ETD, SETD
+    >>> [efficiency(two_state(gamma, reward=1), ETD()).is_finite for gamma in ("7/10", "71/100")]
+    [True, False]
+    >>> found = efficiency(two_state(reward=1), SETD())
+    >>> found.noise_covariance, found.averaged
+    (Matrix([[0]]), Matrix([[0]]))
+    """
+    check_sampling(sampling)
+    return Efficiency(problem, require_learner(learner), sampling, theta0)

@@ -1,0 +1,157 @@
+"""The long-run covariance of what a learner does at fixed weights, along a stationary trajectory.
+
+With N_t = n_z + G_z h_t of mean 0, the sum of the future N, given the state and the memory, is
+affine in the memory too, u(s) + Gamma(s) h, where p_z is the chance of z given s and
+
+Gamma(s) = sum over z of p_z (G_z + Gamma(s') M_z),
+u(s)     = sum over z of p_z (n_z + Gamma(s') c_z + u(s')).
+
+The second is a Poisson equation of the behaviour chain; any additive constant will do, since N has
+mean 0. The long-run covariance, the limit of Cov(N_0 + ... + N_{T-1}) / T, is
+
+Sigma = E[N N'] + E[N (u(s') + Gamma(s') h')'] + its transpose.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from obliquetd.algebra import Matrix
+from obliquetd.dynamics.memory_moments import MemoryMoments, System, solved
+
+__all__ = ["long_run_covariance", "single_covariance"]
+
+
+def single_covariance(moments: MemoryMoments) -> Matrix:
+    """E[N N'] where every memory is empty: of independent transitions."""
+    arithmetic = moments.arithmetic
+    width = len(moments.outcomes[0].constant)
+    total = arithmetic.matrix([[arithmetic.zero] * width for _ in range(width)], (width, width))
+    for z in moments.outcomes:
+        n = arithmetic.column(z.constant)
+        total = total + (n @ n.T).scaled(z.chance * moments.xi[z.s])
+    return total
+
+
+def long_run_covariance(moments: MemoryMoments) -> Matrix:
+    """Sigma of the functional of the outcomes, whose mean is 0.
+
+    Parameters
+    ----------
+    moments : MemoryMoments
+        With finite second moments.
+    """
+    arithmetic, entries = moments.arithmetic, moments.entries
+    future = _future(moments)
+    held = [_held(moments, s) for s in range(len(moments.xi))]
+    width, k = len(moments.outcomes[0].constant), len(entries)
+    zero, one = arithmetic.zero, arithmetic.one
+    total = arithmetic.matrix([[zero] * width for _ in range(width)], (width, width))
+    for z, maps in zip(moments.outcomes, moments.maps, strict=True):
+        slopes = [z.slopes.get(j) for j in entries]
+        now = arithmetic.matrix(
+            [[z.constant[r], *(g[r] if g else zero for g in slopes)] for r in range(width)],
+            (width, 1 + k),
+        )
+        rows = [[one] + [zero] * k]
+        for i in entries:
+            carried = dict(maps.rows.get(i, ()))
+            rows.append([maps.start.get(i, zero), *(carried.get(j, zero) for j in entries)])
+        later = future[z.t] @ arithmetic.matrix(rows, (1 + k, 1 + k))
+        seen = (now @ held[z.s]).scaled(z.chance)
+        cross = seen @ later.T
+        total = total + seen @ now.T + cross + cross.T
+    return total
+
+
+def _held(moments: MemoryMoments, s: int) -> Matrix:
+    """E[(1, h) (1, h)' 1{s}] of the entries that matter."""
+    zero, entries = moments.arithmetic.zero, moments.entries
+    zeta = [moments.zeta[s][i] if (s, i) in moments.active else zero for i in entries]
+    W = moments.second[s]
+    rows = [[moments.xi[s], *zeta]]
+    rows += [[m, *(W.get((i, j), zero) for j in entries)] for i, m in zip(entries, zeta, strict=True)]
+    return moments.arithmetic.matrix(rows, (1 + len(entries), 1 + len(entries)))
+
+
+def _future(moments: MemoryMoments) -> list[Matrix]:
+    """(u(s), Gamma(s)) for each state."""
+    arithmetic, entries = moments.arithmetic, moments.entries
+    Gamma = _slopes_of_the_future(moments)
+    u = _poisson(moments, Gamma)
+    zero = arithmetic.zero
+    width = len(moments.outcomes[0].constant)
+    nothing = [zero] * width
+    out = []
+    for s, constant in enumerate(u):
+        columns = [constant, *(Gamma.get((s, j), nothing) for j in entries)]
+        out.append(arithmetic.matrix(columns, (1 + len(entries), width)).T)
+    return out
+
+
+def _slopes_of_the_future(moments: MemoryMoments) -> dict[tuple[int, int], list[Any]]:
+    """The columns of Gamma(s) by state and entry; entries that feed none of the others come first."""
+    arithmetic = moments.arithmetic
+    width = len(moments.outcomes[0].constant)
+    Gamma: dict[tuple[int, int], list[Any]] = {}
+    by_depth = sorted(moments.groups, key=lambda g: -g[0])
+    for _, level in itertools.groupby(by_depth, key=lambda g: g[0]):
+        wanted, systems = [], []
+        for _, group in level:
+            nodes = (node for node in sorted(moments.active) if node[1] in group)
+            places = {node: k for k, node in enumerate(nodes)}
+            K: dict[tuple[int, int], Any] = {}
+            right = [[arithmetic.zero] * width for _ in places]
+            for z, maps in zip(moments.outcomes, moments.maps, strict=True):
+                for j in group:
+                    k = places.get((z.s, j))
+                    if k is not None and j in z.slopes:
+                        _accumulate(right[k], z.chance, z.slopes[j])
+                for i, row in maps.rows.items():
+                    for j, v in row:
+                        if j not in group:
+                            continue
+                        k, weight = places[z.s, j], z.chance * v
+                        if (z.t, i) in places:
+                            at = k, places[z.t, i]
+                            K[at] = K[at] + weight if at in K else weight
+                        else:
+                            _accumulate(right[k], weight, Gamma[z.t, i])
+            wanted.append(places)
+            systems.append(System(len(places), K, right))
+        for places, found in zip(wanted, solved(arithmetic, systems), strict=True):
+            Gamma.update(zip(places, found, strict=True))
+    return Gamma
+
+
+def _accumulate(total: list[Any], weight: Any, values: Any) -> None:
+    for r, x in enumerate(values):
+        if x:
+            total[r] = total[r] + weight * x
+
+
+def _poisson(
+    moments: MemoryMoments, Gamma: dict[tuple[int, int], list[Any]]
+) -> list[list[Any]]:
+    """u, with u = 0 at one state that is visited."""
+    arithmetic = moments.arithmetic
+    width = len(moments.outcomes[0].constant)
+    visited = [s for s, w in enumerate(moments.xi) if w]
+    places = {s: k for k, s in enumerate(visited[1:])}
+    K: dict[tuple[int, int], Any] = {}
+    right = [[arithmetic.zero] * width for _ in places]
+    for z, maps in zip(moments.outcomes, moments.maps, strict=True):
+        if z.s not in places:
+            continue
+        k = places[z.s]
+        _accumulate(right[k], z.chance, z.constant)
+        for i, c in maps.start.items():
+            _accumulate(right[k], z.chance * c, Gamma[z.t, i])
+        if z.t in places:
+            at = k, places[z.t]
+            K[at] = K[at] + z.chance if at in K else z.chance
+    (found,) = solved(arithmetic, [System(len(places), K, right)])
+    nothing = [arithmetic.zero] * width
+    return [found[places[s]] if s in places else nothing for s in range(len(moments.xi))]
+

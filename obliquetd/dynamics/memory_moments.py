@@ -1,0 +1,284 @@
+"""The second moment of a memory, state by state: finite or not, and what it is.
+
+At fixed weights each outcome z: s -> s' maps the memory h to c_z + M_z h, and what is looked at
+is n_z + G_z h. With zeta(s) = E[h 1{s}], the second moments W(s) = E[h h' 1{s}] solve
+
+W(s') = sum over z into s' of p_z { M W(s) M' + M zeta(s) c' + c zeta(s)' M' + xi(s) c c' }.
+
+Only entries that are ever excited, and that something seen depends on, count: an F that no update
+uses may grow as it likes. On those W is finite if and only if the kernel of the squares is a
+contraction. For one entry with h_i -> c_i + a_z h_i that is K(s', s) = sum of p_z a_z^2, and the
+spectral radius of a nonnegative K is below 1 if and only if (I - K) x = 1 has a solution with all
+entries positive (Berman and Plemmons 1994, Theorem 6.2.3, condition I27). Entries that feed each
+other are judged together: X -> sum of p_z M_z X M_z' keeps positive semidefinite matrices so, and
+its spectral radius is below 1 if and only if X - T X = I has a positive semidefinite solution.
+Cross moments follow by the inequality of Cauchy and Schwarz.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from obliquetd.algebra import Arithmetic
+from obliquetd.dynamics.stability import definiteness
+from obliquetd.errors import SingularError
+
+__all__ = ["MemoryMoments", "Outcome", "System", "solved"]
+
+Node = tuple[int, int]
+"""A state, and an entry of the memory that arrives there."""
+
+
+class Outcome(NamedTuple):
+    """One outcome at fixed weights, native: h to c + M h, and the functional n + G h."""
+
+    s: int
+    t: int
+    chance: Any  # given the state s
+    start: Mapping[int, Any]  # c, without zeros
+    carry: Mapping[Node, Any]  # M[i, j], without zeros
+    constant: Sequence[Any]  # n
+    slopes: Mapping[int, Sequence[Any]]  # the columns of G, without those that are zero
+
+
+class Maps(NamedTuple):
+    """An outcome's c, the rows of its M, and M zeta(s), between entries that matter."""
+
+    start: dict[int, Any]
+    rows: dict[int, list[tuple[int, Any]]]
+    moved: dict[int, Any]
+
+
+class System(NamedTuple):
+    """(I - K) y = right: the entries of K by place, and rows of right-hand sides."""
+
+    size: int
+    K: dict[tuple[int, int], Any]
+    right: list[list[Any]]
+
+
+class MemoryMoments:
+    """Which entries of the memory matter, in an order in which they can be solved for.
+
+    Parameters
+    ----------
+    arithmetic : Arithmetic
+    outcomes : list of Outcome
+        Those of the states that are visited.
+    xi : list of native scalars
+        The stationary distribution.
+    zeta : list of lists
+        E[h 1{s}] for each state.
+    """
+
+    def __init__(
+        self, arithmetic: Arithmetic, outcomes: list[Outcome], xi: list[Any], zeta: list[list[Any]]
+    ) -> None:
+        self.arithmetic, self.outcomes, self.xi, self.zeta = arithmetic, outcomes, xi, zeta
+        feeds = nx.DiGraph()
+        feeds.add_edges_from(
+            ((z.s, j), (z.t, i)) for z in outcomes for (i, j) in z.carry
+        )
+        excited = _closure(feeds, {(z.t, i) for z in outcomes for i in z.start})
+        seen = _closure(feeds.reverse(copy=False), {(z.s, j) for z in outcomes for j in z.slopes})
+        self.active = excited & seen
+        entries = nx.DiGraph()
+        entries.add_nodes_from(sorted({i for _, i in self.active}))
+        entries.add_edges_from(
+            (j, i) for z in outcomes for (i, j) in z.carry if self._both(z, i, j)
+        )
+        condensed = nx.condensation(entries)
+        depth: dict[int, int] = {}
+        for g in nx.topological_sort(condensed):
+            depth[g] = 1 + max((depth[h] for h in condensed.predecessors(g)), default=-1)
+        self.groups = [
+            (depth[g], sorted(condensed.nodes[g]["members"])) for g in condensed.nodes
+        ]
+        """Entries that feed each other, with the length of the longest way to them."""
+        self.entries = sorted(entries.nodes)
+
+    def _both(self, z: Outcome, i: int, j: int) -> bool:
+        return (z.s, j) in self.active and (z.t, i) in self.active
+
+    @cached_property
+    def maps(self) -> list[Maps]:
+        """Each outcome's map, between entries that matter."""
+        out = []
+        for z in self.outcomes:
+            start = {i: v for i, v in z.start.items() if (z.t, i) in self.active}
+            rows: dict[int, list[tuple[int, Any]]] = {}
+            for (i, j), v in z.carry.items():
+                if self._both(z, i, j):
+                    rows.setdefault(i, []).append((j, v))
+            zeta, zero = self.zeta[z.s], self.arithmetic.zero
+            moved = {i: sum((v * zeta[a] for a, v in row), zero) for i, row in rows.items()}
+            out.append(Maps(start, rows, moved))
+        return out
+
+    @cached_property
+    def infinite(self) -> list[int]:
+        """The entries of the memory whose second moment is infinite."""
+        known: dict[Any, bool] = {}
+        out = []
+        for _, group in self.groups:
+            system = self._squares(group)
+            key = (system.size, frozenset(system.K.items()), len(group))
+            if key not in known:
+                known[key] = self._contracts(group, system)
+            if not known[key]:
+                out += group
+        return sorted(out)
+
+    def _squares(self, group: list[int]) -> System:
+        """The map of second moments within a group, with 1 on the right where i = j."""
+        places = self._places(group, group)
+        one, zero = self.arithmetic.one, self.arithmetic.zero
+        right = [[one if i == j else zero] for _, i, j in places]
+        return System(len(places), self._kernel(places, group, group), right)
+
+    def _contracts(self, group: list[int], system: System) -> bool:
+        try:
+            (x,) = solved(self.arithmetic, [system])
+        except SingularError:
+            return False
+        if len(group) == 1:
+            return all(self.arithmetic.sign(row[0]) > 0 for row in x)
+        by_state: dict[int, dict[Node, Any]] = {}
+        for (s, i, j), (value,) in zip(self._places(group, group), x, strict=True):
+            by_state.setdefault(s, {})[i, j] = value
+        for block in by_state.values():
+            at = sorted({i for i, _ in block})
+            form = self.arithmetic.matrix(
+                [[block[i, j] for j in at] for i in at], (len(at), len(at))
+            )
+            if definiteness(form) != "positive definite":
+                return False
+        return True
+
+    def _places(self, first: list[int], second: list[int]) -> dict[tuple[int, int, int], int]:
+        found = [
+            (s, i, j)
+            for s in sorted({s for s, _ in self.active})
+            for i in first
+            for j in second
+            if (s, i) in self.active and (s, j) in self.active
+        ]
+        return {place: k for k, place in enumerate(found)}
+
+    def _kernel(
+        self, places: dict[tuple[int, int, int], int], first: list[int], second: list[int]
+    ) -> dict[tuple[int, int], Any]:
+        """The chance-weighted M[i, a] M[j, b] of entries within two groups, by place."""
+        K: dict[tuple[int, int], Any] = {}
+        for z, maps in zip(self.outcomes, self.maps, strict=True):
+            left = [(i, a, v) for i in first for a, v in maps.rows.get(i, ()) if a in first]
+            right = [(j, b, v) for j in second for b, v in maps.rows.get(j, ()) if b in second]
+            for (i, a, v), (j, b, w) in itertools.product(left, right):
+                at = places.get((z.t, i, j)), places.get((z.s, a, b))
+                if at[0] is not None and at[1] is not None:
+                    _add(K, at, z.chance * v * w)  # type: ignore[arg-type]
+        return K
+
+    @cached_property
+    def second(self) -> list[dict[Node, Any]]:
+        """W(s) of the entries that matter, by their places, for each state."""
+        W: list[dict[Node, Any]] = [{} for _ in self.xi]
+        pairs = [
+            (d + e, g, h)
+            for (d, g), (e, h) in itertools.combinations_with_replacement(self.groups, 2)
+        ]
+        for _, level in itertools.groupby(sorted(pairs, key=lambda p: p[0]), key=lambda p: p[0]):
+            wanted = [(g, h, self._places(g, h)) for _, g, h in level]
+            systems = [
+                System(len(places), self._kernel(places, g, h), self._sources(places, W))
+                for g, h, places in wanted
+            ]
+            for (_, _, places), x in zip(wanted, solved(self.arithmetic, systems), strict=True):
+                for (s, i, j), (value,) in zip(places, x, strict=True):
+                    W[s][i, j] = W[s][j, i] = value
+        return W
+
+    def _sources(
+        self, places: dict[tuple[int, int, int], int], W: list[dict[Node, Any]]
+    ) -> list[list[Any]]:
+        """What second moments get from what is known of the others, from means and from c."""
+        right = [[self.arithmetic.zero] for _ in places]
+        by_state: dict[int, list[tuple[int, int, int]]] = {}
+        for (s, i, j), k in places.items():
+            by_state.setdefault(s, []).append((i, j, k))
+        for z, maps in zip(self.outcomes, self.maps, strict=True):
+            for i, j, k in by_state.get(z.t, ()):
+                value = self.arithmetic.zero
+                first, second = maps.rows.get(i, ()), maps.rows.get(j, ())
+                for (a, v), (b, w) in itertools.product(first, second):
+                    if (z.s, a, b) not in places and (a, b) in W[z.s]:
+                        value = value + v * w * W[z.s][a, b]
+                for x, y in ((i, j), (j, i)):
+                    if x in maps.start and y in maps.moved:
+                        value = value + maps.start[x] * maps.moved[y]
+                if i in maps.start and j in maps.start:
+                    value = value + self.xi[z.s] * maps.start[i] * maps.start[j]
+                if value:
+                    right[k][0] = right[k][0] + z.chance * value
+        return right
+
+
+def _closure(graph: nx.DiGraph, sources: set[Node]) -> set[Node]:
+    """The sources, and all that can be reached from them."""
+    found, waiting = set(sources), list(sources)
+    while waiting:
+        node = waiting.pop()
+        if node in graph:
+            new = [other for other in graph.successors(node) if other not in found]
+            found.update(new)
+            waiting += new
+    return found
+
+
+def _add(K: dict[tuple[int, int], Any], at: tuple[int, int], value: Any) -> None:
+    K[at] = K[at] + value if at in K else value
+
+
+def solved(arithmetic: Arithmetic, systems: Iterable[System]) -> list[list[list[Any]]]:
+    """The rows of y of each system; systems with one K are solved together.
+
+    Examples
+    --------
+    >>> from obliquetd.algebra import EXACT
+    >>> half = EXACT.one / 2
+    >>> (y,) = solved(EXACT, [System(1, {(0, 0): half}, [[EXACT.one]])])
+    >>> str(y[0][0])
+    '2'
+    """
+    listed = list(systems)
+    alike: dict[Any, list[int]] = {}
+    for k, system in enumerate(listed):
+        alike.setdefault((system.size, frozenset(system.K.items())), []).append(k)
+    out: list[list[list[Any]]] = [[] for _ in listed]
+    for members in alike.values():
+        size, K, _ = listed[members[0]]
+        if not size:
+            continue
+        right = [
+            [x for k in members for x in listed[k].right[row]] for row in range(size)
+        ]
+        places = np.array(list(K), dtype=np.intp).reshape(-1, 2)
+        values = np.empty(len(K), dtype=float if arithmetic.kind == "float" else object)
+        values[:] = list(K.values())
+        kernel = arithmetic.assemble((size, size), places[:, 0], places[:, 1], values)
+        matrix = arithmetic.identity(size) - kernel
+        found = matrix.solve(
+            arithmetic.matrix(right, (size, len(right[0]))), "the equation of a memory's moments"
+        ).rows()
+        start = 0
+        for k in members:
+            width = len(listed[k].right[0])
+            out[k] = [row[start : start + width] for row in found]
+            start += width
+    return out
