@@ -44,7 +44,8 @@ class JumpSystem:
     """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1."""
 
     def __init__(self, problem: PolicyEvaluation, learner: Learner, sampling: str | None) -> None:
-        if require_learner(learner).has_memory:
+        learner = require_learner(learner).bound(problem)
+        if learner.has_memory:
             lam = learner.values.get("lam")
             why = (
                 f"{learner.name} with lam = {number_text(lam)} carries a trace"
