@@ -64,7 +64,7 @@ def check_certificate(
     if problem is None or learner is None:
         return True
     found = mean_dynamics(problem, learner, sampling=sampling)
-    if problem.arithmetic != "exact" or learner.symbols:
+    if problem.arithmetic != "exact" or found.learner.symbols:
         raise InputError(
             f"a certificate is one of rationals, and {problem!r} with {learner!r} is not exact; "
             "use arithmetic='exact', or substitute numbers for the symbols"

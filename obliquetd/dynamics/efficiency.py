@@ -42,9 +42,7 @@ from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["Efficiency", "efficiency"]
 
-LEAST_SQUARES = (
-    "otd.LSTD(lam) needs only a non-singular A, and its efficiency is otd.efficiency(problem, otd.LSTD(lam))"
-)
+LEAST_SQUARES = "otd.LSTD(lam) needs only a non-singular A, and its efficiency is otd.efficiency(problem, otd.LSTD(lam))"
 
 
 class Efficiency:
@@ -64,8 +62,9 @@ class Efficiency:
     def __init__(
         self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any
     ) -> None:
-        self.problem, self.learner = problem, learner
+        self.problem = problem
         self._dynamics = MeanDynamics(problem, learner, sampling)
+        self.learner = learner = self._dynamics.learner
         self._ops = self._dynamics.expectation.ops
         self.sampling = resolve_sampling(self._ops, learner, sampling, mean_only=False)
         if len(self._dynamics.classes) > 1:
@@ -95,10 +94,7 @@ class Efficiency:
         xi = plain([found.xi])[0]
         total = sum(xi, arithmetic.zero)
         xi = [w / total for w in xi]
-        zeta = [
-            [w * m for m in row]
-            for w, row in zip(xi, plain(found.memory), strict=True)
-        ]
+        zeta = [[w * m for m in row] for w, row in zip(xi, plain(found.memory), strict=True)]
         return MemoryMoments(arithmetic, outcomes, xi, zeta)
 
     @cached_property

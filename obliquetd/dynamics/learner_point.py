@@ -29,7 +29,8 @@ def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
     >>> two_state(reward=1).fixed_point(TD())
     FixedPoint('TD', theta = (-15/2))
     """
-    dynamics, ops = mean_dynamics(problem, given), operators_for(problem, given)
+    dynamics = mean_dynamics(problem, given)
+    ops = operators_for(problem, dynamics.learner)
     theta = dynamics.limit()
     kernel = dynamics.expectation.A.null_space()
     null = kernel.submatrix(range(ops.Phi.shape[1]), range(kernel.shape[1]))

@@ -71,7 +71,9 @@ def _held(moments: MemoryMoments, s: int) -> Matrix:
     zeta = [moments.zeta[s][i] if (s, i) in moments.active else zero for i in entries]
     W = moments.second[s]
     rows = [[moments.xi[s], *zeta]]
-    rows += [[m, *(W.get((i, j), zero) for j in entries)] for i, m in zip(entries, zeta, strict=True)]
+    rows += [
+        [m, *(W.get((i, j), zero) for j in entries)] for i, m in zip(entries, zeta, strict=True)
+    ]
     return moments.arithmetic.matrix(rows, (1 + len(entries), 1 + len(entries)))
 
 
@@ -131,9 +133,7 @@ def _accumulate(total: list[Any], weight: Any, values: Any) -> None:
             total[r] = total[r] + weight * x
 
 
-def _poisson(
-    moments: MemoryMoments, Gamma: dict[tuple[int, int], list[Any]]
-) -> list[list[Any]]:
+def _poisson(moments: MemoryMoments, Gamma: dict[tuple[int, int], list[Any]]) -> list[list[Any]]:
     """u, with u = 0 at one state that is visited."""
     arithmetic = moments.arithmetic
     width = len(moments.outcomes[0].constant)
@@ -154,4 +154,3 @@ def _poisson(
     (found,) = solved(arithmetic, [System(len(places), K, right)])
     nothing = [arithmetic.zero] * width
     return [found[places[s]] if s in places else nothing for s in range(len(moments.xi))]
-

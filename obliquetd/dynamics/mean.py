@@ -27,6 +27,7 @@ from obliquetd.dynamics.stability import (
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
 from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import SETD, Learner, require_learner
+from obliquetd.learners.base import each
 from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.requests import read_theta
@@ -54,6 +55,7 @@ class MeanDynamics(Equations):
         weights: Matrix | None = None,
     ) -> None:
         check_sampling(sampling)
+        learner = learner.bound(problem)
         require_averageable(learner)
         self.problem, self.learner, self._wanted, self._weights = (
             problem,
@@ -97,9 +99,12 @@ class MeanDynamics(Equations):
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """The numbers that the learner's rule reads, public, by name."""
+        """The numbers that the learner's rule reads, public, by name; a tuple has one for each state."""
         arithmetic = self._ops.arithmetic
-        return {k: arithmetic.public(arithmetic.scalar(v)) for k, v in self.learner.values.items()}
+        return {
+            k: each(lambda x: arithmetic.public(arithmetic.scalar(x)), v)
+            for k, v in self.learner.values.items()
+        }
 
     @property
     def A(self) -> Any:

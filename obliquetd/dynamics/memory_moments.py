@@ -82,9 +82,7 @@ class MemoryMoments:
     ) -> None:
         self.arithmetic, self.outcomes, self.xi, self.zeta = arithmetic, outcomes, xi, zeta
         feeds = nx.DiGraph()
-        feeds.add_edges_from(
-            ((z.s, j), (z.t, i)) for z in outcomes for (i, j) in z.carry
-        )
+        feeds.add_edges_from(((z.s, j), (z.t, i)) for z in outcomes for (i, j) in z.carry)
         excited = _closure(feeds, {(z.t, i) for z in outcomes for i in z.start})
         seen = _closure(feeds.reverse(copy=False), {(z.s, j) for z in outcomes for j in z.slopes})
         self.active = excited & seen
@@ -97,9 +95,7 @@ class MemoryMoments:
         depth: dict[int, int] = {}
         for g in nx.topological_sort(condensed):
             depth[g] = 1 + max((depth[h] for h in condensed.predecessors(g)), default=-1)
-        self.groups = [
-            (depth[g], sorted(condensed.nodes[g]["members"])) for g in condensed.nodes
-        ]
+        self.groups = [(depth[g], sorted(condensed.nodes[g]["members"])) for g in condensed.nodes]
         """Entries that feed each other, with the length of the longest way to them."""
         self.entries = sorted(entries.nodes)
 
@@ -265,9 +261,7 @@ def solved(arithmetic: Arithmetic, systems: Iterable[System]) -> list[list[list[
         size, K, _ = listed[members[0]]
         if not size:
             continue
-        right = [
-            [x for k in members for x in listed[k].right[row]] for row in range(size)
-        ]
+        right = [[x for k in members for x in listed[k].right[row]] for row in range(size)]
         places = np.array(list(K), dtype=np.intp).reshape(-1, 2)
         values = np.empty(len(K), dtype=float if arithmetic.kind == "float" else object)
         values[:] = list(K.values())

@@ -53,7 +53,8 @@ class JumpSystem:
         sampling: str | None,
         ops: Operators | None = None,
     ) -> None:
-        if require_learner(learner).has_memory:
+        learner = require_learner(learner).bound(problem)
+        if learner.has_memory:
             lam = learner.values.get("lam")
             why = (
                 f"{learner.name} with lam = {number_text(lam)} carries a trace"

@@ -125,7 +125,7 @@ def stability_region(
 
 
 def _the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:
-    known = {str(s): s for s in {*problem.symbols, *learner.symbols}}
+    known = {str(s): s for s in {*problem.symbols, *learner.bound(problem).symbols}}
     name = str(symbol)
     if name not in known:
         raise InputError(
@@ -288,7 +288,7 @@ def stability_map(
     [False, True, True, True]
     """
     require_learner(learner)
-    known = {str(s): s for s in {*problem.symbols, *learner.symbols}}
+    known = {str(s): s for s in {*problem.symbols, *learner.bound(problem).symbols}}
     if sorted(map(str, symbols)) != sorted(known):
         raise InputError(
             f"a map needs exactly the free symbols; they are {', '.join(sorted(known)) or 'none'}, given "

@@ -14,6 +14,7 @@ from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.dynamics.scalars import Rounded, lifted, signed_array, unsigned
 from obliquetd.errors import KindError
 from obliquetd.learners import Learner, Transition
+from obliquetd.learners.base import each, require_bound
 from obliquetd.learners.check import require_averageable
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule
@@ -57,7 +58,7 @@ class RuleOnNumbers:
     """
 
     def __init__(self, ops: Operators, learner: Learner) -> None:
-        require_averageable(learner)
+        require_averageable(require_bound(learner))
         self.ops, self.learner, arithmetic = ops, learner, ops.arithmetic
         self.arithmetic = arithmetic
         self.d = ops.Phi.shape[1]
@@ -65,7 +66,10 @@ class RuleOnNumbers:
             unsigned(lifted(x, arithmetic), arithmetic) for x in (arithmetic.zero, arithmetic.one)
         )
         read = _reader(arithmetic)
-        values = {k: lifted(arithmetic.scalar(v), arithmetic) for k, v in learner.values.items()}
+        values = {
+            k: each(lambda x: lifted(arithmetic.scalar(x), arithmetic), v)
+            for k, v in learner.values.items()
+        }
         self.plain = PlainRule(learner, self.d, read, values)
         self.size, self.memory_size = self.plain.size, self.plain.memory_size
         self._kept: dict[int, tuple[list[Any], list[list[Any]]]] = {}

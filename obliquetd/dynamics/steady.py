@@ -15,7 +15,7 @@ from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.moments import JumpSystem, Moments, constant_step_size
 from obliquetd.dynamics.step_size import step_size_limit
 from obliquetd.errors import KindError, MathematicalError, SizeError
-from obliquetd.learners import Learner
+from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["StationaryMoments", "stationary_moments"]
@@ -125,6 +125,7 @@ def stationary_moments(
     trajectory its mean is off the fixed point in proportion to alpha, which Richardson-Romberg
     extrapolation removes to first order (Huo, Chen and Xie 2023).
     """
+    require_learner(learner)
     step = None if callable(learner.alpha) else parse_number(learner.alpha or 1, "alpha")
     symbol = step if isinstance(step, sp.Symbol) else None
     if symbol is not None and problem.arithmetic != "exact":

@@ -35,7 +35,7 @@ from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
 from obliquetd.problem.requests import read_theta
 
-__all__ = ["DIVERGED", "MOST_BYTES", "Experiment", "Run", "positive"]
+__all__ = ["DIVERGED", "MOST_BYTES", "Experiment", "Run", "measured_problem", "positive"]
 
 DIVERGED = 1e150
 """How many times the scale of an experiment its weights may reach before the run has diverged."""
@@ -139,8 +139,7 @@ class Experiment:
         elif problem is None:
             raise InputError("without a problem, stream must be LoggedData")
         else:
-            if stream == "episodes" and start is not None and _weightless(problem):
-                problem = problem.replace(start=start)  # errors count by the steps of an episode
+            problem = measured_problem(problem, stream, start)
             source = TableStream(problem, stream, start)
         measure = None if problem is None else ErrorMeasure.of(problem)
         if measure is not None and measure.maps.shape[2] != source.width:
@@ -256,6 +255,18 @@ class Experiment:
         numbers = f"{self.tag} {self.steps} {self.seed} {self.every}"
         parts = [self.stream.identity(), self.first.tobytes(), numbers.encode()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def measured_problem(
+    problem: PolicyEvaluation, stream: str | LoggedData, start: Mapping[Any, Any] | None
+) -> PolicyEvaluation:
+    """The problem whose weights count in errors, and in what a learner takes from it.
+
+    Episodes from a start weigh states by their steps, where nothing else was said.
+    """
+    if isinstance(stream, str) and stream == "episodes" and start is not None:
+        return problem.replace(start=start) if _weightless(problem) else problem
+    return problem
 
 
 def _weightless(problem: PolicyEvaluation) -> bool:

@@ -17,10 +17,20 @@ import numpy.typing as npt
 from obliquetd.algebra import FLOAT
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner, require_learner, require_learners
+from obliquetd.learners.base import each, require_bound
 from obliquetd.learners.check import require_runnable
+from obliquetd.learners.compiled import float_numbers
 from obliquetd.learners.functions import digest
+from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["learner_identity", "named_learners", "numbers_of", "schedule_identity", "step_sizes"]
+__all__ = [
+    "bound_learners",
+    "learner_identity",
+    "named_learners",
+    "numbers_of",
+    "schedule_identity",
+    "step_sizes",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,6 +64,28 @@ def named_learners(
     return named
 
 
+def bound_learners(
+    learners: Mapping[str, Learner], problem: PolicyEvaluation | None
+) -> dict[str, Learner]:
+    """Each learner with the numbers that its rule takes from the problem.
+
+    Raises
+    ------
+    InputError
+        Where there is no problem, and one needs it.
+    """
+    for name, learner in learners.items():
+        if problem is None and learner.derives:
+            raise InputError(
+                f"the rule of {name} reads {' and '.join(learner.derives)}, which follows from a "
+                "problem, and a log was given without one; give the problem too"
+            )
+    return {
+        name: learner if problem is None else learner.bound(problem)
+        for name, learner in learners.items()
+    }
+
+
 def step_sizes(learner: Learner, steps: int) -> Floats:
     """alpha(0), ..., alpha(steps - 1), shape (steps,).
 
@@ -76,11 +108,14 @@ def schedule_identity(alphas: Floats) -> str:
 
 def numbers_of(learner: Learner) -> Any:
     """What the rule reads, as the compiled loop gets it."""
-    return learner.numbers(**{k: float(FLOAT.scalar(v)) for k, v in learner.values.items()})
+    values = require_bound(learner).values
+    return float_numbers(
+        learner, {k: each(lambda x: float(FLOAT.scalar(x)), v) for k, v in values.items()}
+    )
 
 
 def learner_identity(learner: Learner, alphas: Floats) -> str:
     """A digest of all that a run depends on besides its transitions and first weights."""
-    numbers = [x.hex() for x in numbers_of(learner)]
+    numbers = [x.hex() for row in numbers_of(learner) for x in np.ravel(row).tolist()]
     text = f"{digest(learner.rule)} {numbers} {schedule_identity(alphas)}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

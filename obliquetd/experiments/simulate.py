@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError
-from obliquetd.experiments.experiment import Experiment, Run, positive
-from obliquetd.experiments.identity import named_learners
+from obliquetd.experiments.experiment import Experiment, Run, measured_problem, positive
+from obliquetd.experiments.identity import bound_learners, named_learners
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.parallel import check_workers
 from obliquetd.experiments.streams import Floats
@@ -239,6 +239,9 @@ def simulate(
     named = named_learners(learners, lambda learner: learner.name)
     experiment = Experiment.of(
         problem, steps, seed, stream=stream, start=start, theta0=theta0, every=every
+    )
+    named = bound_learners(
+        named, None if problem is None else measured_problem(problem, stream, start)
     )
     at_once = min(workers or os.cpu_count() or 1, runs)
     experiment.check(named, runs, at_once=at_once, keep_path=keep_path)

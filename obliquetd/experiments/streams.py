@@ -77,6 +77,8 @@ class Stream(ABC):
 
     Attributes
     ----------
+    of_states : bool
+        Whether the rows of the features are the states of a problem, in its order.
     resamples : bool
         Whether a second, independent transition can be drawn from the same state, as
         double sampling needs.
@@ -86,6 +88,7 @@ class Stream(ABC):
         The most steps that a run can have; None where there is no such bound.
     """
 
+    of_states: ClassVar[bool] = False
     resamples: ClassVar[bool] = False
     varies: ClassVar[bool] = True
 
@@ -113,6 +116,12 @@ class Stream(ABC):
                 raise InputError(
                     f"{name} needs two independent transitions out of every state, and a log has "
                     "one; use ResidualGradient, which needs one, or a stream drawn from a problem"
+                )
+            rows = [k for k, v in learner.derived.items() if isinstance(v, tuple) and len(v) > 1]
+            if rows and not self.of_states:
+                raise InputError(
+                    f"{name} has a number for each state of the problem ({rows[0]}), and a log has "
+                    "observations; use one number for all, or a stream drawn from the problem"
                 )
             if learner.reads & {"pi", "mu"} and not self.knows_policies:
                 raise InputError(
@@ -177,7 +186,7 @@ class TableStream(Stream):
         For a trajectory without ``start`` where the chain has several closed classes.
     """
 
-    resamples = True
+    of_states = resamples = True
 
     def __init__(
         self,

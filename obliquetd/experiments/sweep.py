@@ -11,9 +11,10 @@ import numpy as np
 
 from obliquetd.algebra import FLOAT, parse_number
 from obliquetd.errors import InputError
-from obliquetd.experiments.experiment import Experiment, positive
+from obliquetd.experiments.experiment import Experiment, measured_problem, positive
 from obliquetd.experiments.grid import columns_of, label, setting_text, settings_of
 from obliquetd.experiments.identity import (
+    bound_learners,
     learner_identity,
     named_learners,
     schedule_identity,
@@ -197,7 +198,11 @@ def sweep(
     )
     if runs is None:
         runs = RUNS if experiment.stream.varies else 1
-    return run(experiment, named_learners(learners, label), runs, **options)
+    named = bound_learners(
+        named_learners(learners, label),
+        None if problem is None else measured_problem(problem, stream, start),
+    )
+    return run(experiment, named, runs, **options)
 
 
 def run(

@@ -8,18 +8,20 @@ labels, options of the command line, columns of a sweep, domains of a region.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from abc import ABC
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import sympy as sp
 
 from obliquetd.algebra import number_text, parse_number, public_number, quoted
-from obliquetd.errors import InputError, LearnerError, NumberError
+from obliquetd.errors import InputError, LearnerError
 from obliquetd.learners.functions import reads
+from obliquetd.learners.schedules import RobbinsMonro, StepSize, check_step_size
 from obliquetd.learners.state import Nothing, Theta, size
 
 __all__ = [
@@ -33,37 +35,11 @@ __all__ = [
     "parameters",
     "positive",
     "ratio",
+    "require_bound",
     "require_learner",
     "require_learners",
     "unit",
 ]
-
-StepSize = Any
-"""A positive number, or a callable of the step 0, 1, 2, ..."""
-
-
-@dataclass(frozen=True)
-class RobbinsMonro:
-    """The schedule c (t + 1)^-p.
-
-    Its sum diverges and the sum of its squares converges for 1/2 < p <= 1 (Robbins and
-    Monro 1951).
-
-    Examples
-    --------
-    >>> RobbinsMonro(0.5, 1)(3)
-    0.125
-    """
-
-    c: float
-    p: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.c) and self.c > 0 and 0 <= self.p <= 1):
-            raise InputError(f"RobbinsMonro({self.c}, {self.p}); expected c > 0 and 0 <= p <= 1")
-
-    def __call__(self, t: int) -> float:
-        return float(self.c * (t + 1.0) ** -self.p)
 
 
 @dataclass(frozen=True)
@@ -169,8 +145,11 @@ class Learner(ABC):
       no memory, no numbers. The numbers are the settings that the rule reads;
     * ``rule``: a ``staticmethod`` of a plain function ``rule(x, m, t, alpha, p)``;
     * ``name`` for people and ``key`` for the command line, by default the class's name, and
-      ``source``, ``solves`` (what it converges to), ``color`` and ``mark``. ``listed = False`` leaves it out where every learner
-      is shown, since with its defaults it is another one.
+      ``source``, ``solves`` (what it converges to), ``color`` and ``mark``. ``listed = False``
+      leaves it out where every learner is shown, since with its defaults it is another one;
+    * ``derives`` and ``derive``, where numbers of the rule follow from the problem: the names
+      of these with stand-ins, which a rule is tried with where there is no problem, and what
+      gives them. A number of the rule is one number, or a sequence of one for each state.
 
     Attributes
     ----------
@@ -191,6 +170,8 @@ class Learner(ABC):
     memory: ClassVar[type] = Nothing
     numbers: ClassVar[type] = Nothing
     rule: ClassVar[Callable[..., Any]]
+    derives: ClassVar[Mapping[str, Any]] = {}
+    derived: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -209,10 +190,17 @@ class Learner(ABC):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the rule reads, parsed, by name; override it to derive numbers from settings."""
+        """What the rule reads, parsed, by name; override it to derive numbers from settings.
+
+        What follows from a problem is there once :meth:`bound` has been told which.
+        """
         known = {p.name: p for p in parameters(type(self))}
         out = {}
         for name in getattr(self.numbers, "_fields", ()):
+            if name in self.derives:
+                if name in self.derived:
+                    out[name] = self.derived[name]
+                continue
             if name not in known:
                 raise LearnerError(
                     f"the rule of {self.name} reads the number {name!r}, which its class does not "
@@ -224,12 +212,37 @@ class Learner(ABC):
     @property
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of the numbers that the rule reads."""
-        found = (public_number(x) for x in self.values.values())
+        rows = (x if isinstance(x, tuple) else (x,) for x in self.values.values())
+        found = (public_number(x) for row in rows for x in row)
         return {s for x in found if isinstance(x, sp.Basic) for s in x.free_symbols}
+
+    @property
+    def tried(self) -> dict[str, Any]:
+        """:attr:`values`, with stand-ins for what a problem has yet to give."""
+        return {**{k: parsed(v) for k, v in self.derives.items()}, **self.values}
+
+    def derive(self, problem: Any) -> Mapping[str, Any]:
+        """The numbers in ``derives``, from a PolicyEvaluation; a class that has some overrides it."""
+        raise LearnerError(
+            f"{self.name} does not say what {problem!r} gives its rule; give it derive()"
+        )
+
+    def bound(self, problem: Any) -> Learner:
+        """The learner with the numbers that its rule takes from a problem; itself where there are none.
+
+        Whatever runs a learner on a problem does this at its door. A learner that was bound to
+        one problem can be bound to another.
+        """
+        if not self.derives:
+            return self
+        found = {name: parsed(value, name) for name, value in self.derive(problem).items()}
+        out = copy.copy(self)
+        object.__setattr__(out, "derived", found)
+        return out
 
     def size(self, d: int) -> int:
         """How many weights there are with d features: theta, and what else is declared."""
-        return size(self.weights, d, self.numbers(**self.values))
+        return size(self.weights, d, self.numbers(**self.tried))
 
     @property
     def reads(self) -> frozenset[str]:
@@ -301,6 +314,35 @@ def require_learners(values: Any) -> tuple[Learner, ...]:
     return tuple(require_learner(value) for value in values)
 
 
+def require_bound(learner: Learner) -> Learner:
+    """The learner itself, where all numbers that its rule reads are known.
+
+    Raises
+    ------
+    LearnerError
+        Where some have to come from a problem.
+    """
+    missing = [name for name in learner.derives if name not in learner.derived]
+    if missing:
+        raise LearnerError(
+            f"the rule of {learner.name} reads {' and '.join(missing)}, which follows from a problem; "
+            "say which, as in learner.bound(problem)"
+        )
+    return learner
+
+
+def parsed(value: Any, name: str = "number") -> Any:
+    """A number, or a tuple of one for each state."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return parse_number(value, name)
+    return tuple(parse_number(x, name) for x in value)
+
+
+def each(convert: Callable[[Any], Any], value: Any) -> Any:
+    """A number converted, or each of the tuple that has one for each state."""
+    return tuple(map(convert, value)) if isinstance(value, tuple) else convert(value)
+
+
 def parameters(kind: type[Learner]) -> list[Parameter]:
     """The declared settings of a learner besides alpha.
 
@@ -333,12 +375,3 @@ def _text(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return value if isinstance(value, str) else number_text(parse_number(value))
-
-
-def check_step_size(value: StepSize, name: str) -> None:
-    """A positive number, a symbol, a callable, or None."""
-    if value is None or callable(value):
-        return
-    found = parse_number(value, name)
-    if not isinstance(found, sp.Basic) and not found > 0:
-        raise NumberError(f"{name} is {quoted(found)}; expected a positive step size")

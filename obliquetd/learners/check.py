@@ -21,6 +21,7 @@ lets through is affine at all of them.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Iterator
@@ -35,8 +36,8 @@ from sympy import QQ
 
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.errors import LearnerError
-from obliquetd.learners.base import Learner, parameters
-from obliquetd.learners.compiled import compiled_rule
+from obliquetd.learners.base import Learner, each, parameters
+from obliquetd.learners.compiled import compiled_rule, float_numbers
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule, as_array
 from obliquetd.learners.state import views
@@ -195,7 +196,10 @@ class Trial:
     def __init__(self, learner: Learner, d: int) -> None:
         self.learner, self.d = learner, d
         self.random = random.Random(d)
-        self.values = {k: self._value(k, v) for k, v in learner.values.items()}
+        self.values = {
+            k: each(functools.partial(self._value, k), _on_states(v))
+            for k, v in learner.tried.items()
+        }
         self.rule = PlainRule(learner, d, qq, self.values)
         self.features = as_array(
             [[self.some() for _ in range(d)] for _ in range(STATES)], (STATES, d)
@@ -294,7 +298,7 @@ class Trial:
 
     def compiles_to_itself(self) -> None:
         """The compiled rule, floats in and out, along one run of the exact one."""
-        numbers = self.learner.numbers(**{k: float(v) for k, v in self.values.items()})
+        numbers = float_numbers(self.learner, {k: each(float, v) for k, v in self.values.items()})
         shown = np.array([[float(v) for v in row] for row in self.features])
         x, m = self.weights(), self.empty
         fx, fm = (np.array([float(v) for v in part]) for part in (x, m))
@@ -367,6 +371,13 @@ class Trial:
                 moved = [self.slope(u, v, a)[0] for u in (t, paid) for v in (x, y)]
                 if _less(moved[0], moved[1]) != _less(moved[2], moved[3]):
                     raise RefusalError("the reward changes how its update depends on the weights")
+
+
+def _on_states(value: Any) -> Any:
+    """A number, or the numbers of some states as those of the states of a trial."""
+    if not isinstance(value, tuple):
+        return value
+    return tuple(itertools.islice(itertools.cycle(value), STATES))
 
 
 def _less(a: list[Any], b: list[Any]) -> list[Any]:

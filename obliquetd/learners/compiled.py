@@ -13,11 +13,12 @@ import hashlib
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.learners.functions import digest, functions_of, rebuilt
@@ -29,6 +30,7 @@ __all__ = [
     "compiled_walk",
     "drive",
     "driver_digest",
+    "float_numbers",
     "pick_row",
     "walk",
 ]
@@ -98,6 +100,12 @@ def drive(
             record[(t + 1) // every] = theta
     record[len(record) - 1] = theta
     return -1
+
+
+def float_numbers(learner: Any, values: Mapping[str, Any]) -> Any:
+    """A learner's numbers for compiled code: floats, and arrays of what depends on the state."""
+    found = {k: np.array(v) if isinstance(v, tuple) else v for k, v in values.items()}
+    return learner.numbers(**found)
 
 
 def as_float(value: Any) -> Any:

@@ -77,7 +77,7 @@ def entry(kind: type[Learner]) -> Entry:
 
 def _cost(learner: Learner) -> str:
     """A rule goes once through what it keeps; how that grows with the number of features d."""
-    numbers = learner.numbers(**learner.values)
+    numbers = learner.numbers(**learner.tried)
     kept = [
         size
         for state in (learner.weights, learner.memory)

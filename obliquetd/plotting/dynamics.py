@@ -282,7 +282,7 @@ def stability_regions_2d(
         np.array(found.stable).T, origin="lower", extent=(a, b, c, d), aspect="auto",
         cmap=ListedColormap([UNSTABLE, "#D9EBDD"]), vmin=0, vmax=1, interpolation="nearest",
     )  # fmt: skip
-    known = {str(s): s for s in {*problem.symbols, *learner.symbols}}
+    known = {str(s): s for s in {*problem.symbols, *learner.bound(problem).symbols}}
     names = [known[str(s)] for s in symbols]
     X, Y = np.meshgrid(np.linspace(a, b, 200), np.linspace(c, d, 200))
     for polynomial in found.boundary:
