@@ -10,6 +10,7 @@ from typing import Any
 from obliquetd import domains, features, learners
 from obliquetd.dynamics import (
     check_certificate,
+    efficiency,
     exact_moments,
     follow_on_second_moment,
     mean_dynamics,
@@ -58,6 +59,7 @@ __all__ = [
     "check_certificate",
     "compare",
     "domains",
+    "efficiency",
     "exact_moments",
     "features",
     "find_unstable",

@@ -1,6 +1,7 @@
 """What a learner does in expectation."""
 
 from obliquetd.dynamics.binding import check_certificate
+from obliquetd.dynamics.efficiency import Efficiency, efficiency
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
 from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
@@ -11,11 +12,13 @@ from obliquetd.dynamics.steady import stationary_moments
 from obliquetd.dynamics.step_size import step_size_limit
 
 __all__ = [
+    "Efficiency",
     "MeanDynamics",
     "Moments",
     "Stability",
     "StabilityMap",
     "check_certificate",
+    "efficiency",
     "exact_moments",
     "follow_on_second_moment",
     "mean_dynamics",

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra import FieldMatrix, Matrix, serial_number
 from obliquetd.dynamics.check import check_certificate, fraction
+from obliquetd.dynamics.lyapunov import solve_lyapunov
 from obliquetd.errors import MathematicalError, SingularError
 
 __all__ = ["make_certificate"]
@@ -152,32 +153,14 @@ def _lyapunov(Q: FieldMatrix, rate: Fraction) -> Iterator[list[list[str]]]:
 
 
 def _exact_lyapunov(Q: FieldMatrix, rate: Fraction) -> list[list[str]] | None:
-    """The exact K, from the linear system for its upper triangle."""
-    m, arithmetic = Q.shape[0], Q.arithmetic
-    q = Q.rows()
-    shift = arithmetic.domain(rate.numerator) / arithmetic.domain(rate.denominator)
-    for i in range(m):
-        q[i][i] = q[i][i] + shift
-    pairs = [(i, j) for i in range(m) for j in range(i, m)]
-    place = {pair: k for k, pair in enumerate(pairs)}
-    system = [[arithmetic.zero] * len(pairs) for _ in pairs]
-    for k, (i, j) in enumerate(pairs):  # (Q'K + KQ)_ij = sum_l q_li K_lj + K_il q_lj
-        for t in range(m):
-            for coefficient, a, b in ((q[t][i], t, j), (q[t][j], i, t)):
-                column = place[min(a, b), max(a, b)]
-                system[k][column] = system[k][column] + coefficient
-    identity = arithmetic.identity(m).rows()
-    right = [[identity[i][j]] for i, j in pairs]
-    size = len(pairs)
+    """The exact K."""
+    domain = Q.arithmetic.domain
+    identity = Q.arithmetic.identity(Q.shape[0])
+    shifted = Q + identity.scaled(domain(rate.numerator) / domain(rate.denominator))
     try:
-        left = arithmetic.matrix(system, (size, size))
-        solved = left.solve(arithmetic.matrix(right, (size, 1))).public_list()
+        return _text(solve_lyapunov(shifted.T, identity))
     except SingularError:
         return None
-    return [
-        [str(serial_number(solved[place[min(i, j), max(i, j)]])) for j in range(m)]
-        for i in range(m)
-    ]
 
 
 def _falling(K: list[list[str]]) -> Iterator[list[str]]:

@@ -20,23 +20,17 @@ from functools import cached_property
 from typing import Any
 
 from obliquetd.algebra import FloatMatrix, Matrix, number_text, parse_number
+from obliquetd.dynamics.at_weights import moments_at
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.float_stability import float_stability
 from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
+from obliquetd.dynamics.lyapunov import solve_lyapunov
 from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.dynamics.memory_moments import MemoryMoments, Outcome
-from obliquetd.dynamics.rule import Sample
+from obliquetd.dynamics.memory_moments import MemoryMoments
 from obliquetd.dynamics.sampling import check_sampling, resolve_sampling
-from obliquetd.dynamics.scalars import Rounded, plain, rounded_entries
-from obliquetd.dynamics.span import SAFETY
 from obliquetd.dynamics.stability import routh_conditions, verdict_of
-from obliquetd.errors import (
-    InputError,
-    LearnerError,
-    MathematicalError,
-    SignUndecidedError,
-)
+from obliquetd.errors import InputError, MathematicalError, SignUndecidedError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -88,14 +82,7 @@ class Efficiency:
 
     @cached_property
     def _moments(self) -> MemoryMoments:
-        found, arithmetic = self._expectation, self._ops.arithmetic
-        x = rounded_entries(self._x)
-        outcomes = [_outcome(found, sample, x) for sample in found.samples]
-        xi = plain([found.xi])[0]
-        total = sum(xi, arithmetic.zero)
-        xi = [w / total for w in xi]
-        zeta = [[w * m for m in row] for w, row in zip(xi, plain(found.memory), strict=True)]
-        return MemoryMoments(arithmetic, outcomes, xi, zeta)
+        return moments_at(self._expectation, self._x)
 
     @cached_property
     def _infinite(self) -> list[int]:
@@ -144,31 +131,11 @@ class Efficiency:
         """Sigma in the coordinates of U."""
         if not self.is_finite:
             raise MathematicalError(f"{self.learner.label} has infinite noise: {self.reason}")
-        self._check_mean()
         found = (long_run_covariance if self.sampling == "trajectory" else single_covariance)(
             self._moments
         )
         span = self._expectation.span
         return span.coordinates(span.coordinates(found).T)
-
-    def _check_mean(self) -> None:
-        """That the update has mean 0 at the fixed point: that the maps are the rule's."""
-        arithmetic = self._ops.arithmetic
-        if arithmetic.kind == "float":
-            return
-        moments = self._moments
-        total = [arithmetic.zero] * self._expectation.rule.size
-        for z in moments.outcomes:
-            for r, value in enumerate(z.constant):
-                total[r] = total[r] + z.chance * moments.xi[z.s] * value
-            for j, column in z.slopes.items():
-                for r, value in enumerate(column):
-                    total[r] = total[r] + z.chance * moments.zeta[z.s][j] * value
-        if any(total):
-            raise LearnerError(
-                f"the update of {self.learner.name} is not affine in its memory at the fixed point; its "
-                "noise is not known. Estimate it with otd.simulate"
-            )
 
     @property
     def noise_covariance(self) -> Any:
@@ -220,7 +187,7 @@ class Efficiency:
             Where the noise is infinite, or A is not stable.
         """
         self._need_stable()
-        return self._public(_lyapunov(self._Q, self._noise))
+        return self._public(solve_lyapunov(self._Q, self._noise))
 
     def schedule(self, c: Any) -> Any:
         """The limit of t Cov(x_t) with step sizes c / t, (D, D).
@@ -237,17 +204,18 @@ class Efficiency:
             or A is not stable.
         """
         arithmetic = self._ops.arithmetic
-        factor = arithmetic.scalar(parse_number(c, "c"))
+        read = parse_number(c, "c")
+        factor, told = arithmetic.scalar(read), number_text(read)
         self._need_stable()
         half = arithmetic.one / (arithmetic.one + arithmetic.one)
         identity = arithmetic.identity(self._Q.shape[0])
         shifted = self._Q.scaled(factor) - identity.scaled(half)
-        if not self._stable(shifted, f"the schedule {number_text(c)}/t of {self.learner.name}"):
+        if not self._stable(shifted, f"the schedule {told}/t of {self.learner.name}"):
             raise MathematicalError(
-                f"the step sizes {number_text(c)}/t of {self.learner.name} are too small: c A - I/2 is not "
+                f"the step sizes {told}/t of {self.learner.name} are too small: c A - I/2 is not "
                 "stable, and the covariance dies out slower than 1/t. Use a larger c"
             )
-        return self._public(_lyapunov(shifted, self._noise.scaled(factor * factor)))
+        return self._public(solve_lyapunov(shifted, self._noise.scaled(factor * factor)))
 
     def distance(self, t: int) -> Any:
         """trace(C averaged) / t: what E|Phi (average - theta*)|^2 in the weights xi tends to.
@@ -301,62 +269,6 @@ class Efficiency:
 
     def __repr__(self) -> str:
         return f"Efficiency({self.learner.label}, {self.problem!r})"
-
-
-def _outcome(found: Expectation, sample: Sample, x: list[Any]) -> Outcome:
-    """One outcome at the weights x, as native maps of the memory."""
-    rule = found.rule
-    constant = rule.run(sample, x, rule.nothing, rewarded=True)[0]
-    start: dict[int, Any] = {}
-    carry: dict[tuple[int, int], Any] = {}
-    slopes: dict[int, list[Any]] = {}
-    if found.carried:
-        c, columns = rule.carried(sample)
-        start = {i: _plain(v) for i, v in enumerate(c) if _counts(v)}
-        carry = {
-            (i, j): _plain(v)
-            for j, column in enumerate(columns)
-            for i, v in enumerate(column)
-            if _counts(v)
-        }
-        for j in range(rule.memory_size):
-            moved = rule.run(sample, x, rule.unit(j, rule.memory_size), rewarded=True)[0]
-            column = [u - v for u, v in zip(moved, constant, strict=True)]
-            if any(map(_counts, column)):
-                slopes[j] = [_plain(v) for v in column]
-    return Outcome(
-        sample.state, sample.next_state, _plain(sample.chance), start, carry,
-        plain([constant])[0], slopes,
-    )  # fmt: skip
-
-
-def _counts(value: Any) -> bool:
-    """Whether a number is not 0, nor within its own error of it."""
-    if isinstance(value, Rounded):
-        return abs(value.value) > SAFETY * value.error
-    return bool(value)
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Rounded) else value
-
-
-def _lyapunov(Q: Matrix, right: Matrix) -> Matrix:
-    """S with Q S + S Q' = right."""
-    arithmetic, m = Q.arithmetic, Q.shape[0]
-    if not m:
-        return right
-    rows, zero = Q.rows(), arithmetic.zero
-    system = [[zero] * (m * m) for _ in range(m * m)]
-    for i in range(m):
-        for j in range(m):
-            row = system[i * m + j]
-            for k in range(m):
-                row[k * m + j] = row[k * m + j] + rows[i][k]
-                row[i * m + k] = row[i * m + k] + rows[j][k]
-    flat = arithmetic.column([x for row in right.rows() for x in row])
-    found = arithmetic.matrix(system, (m * m, m * m)).solve(flat, "the Lyapunov equation").entries()
-    return arithmetic.matrix([found[i * m : (i + 1) * m] for i in range(m)], (m, m))
 
 
 def efficiency(

@@ -19,7 +19,7 @@ from obliquetd.algebra import Matrix
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import Rounded, native_matrix
 
-__all__ = ["Span", "span_of_updates"]
+__all__ = ["Span", "counts", "span_of_updates"]
 
 SAFETY = 4.0
 """Floats: an entry counts as zero within this times its error bound."""
@@ -90,7 +90,7 @@ class Echelon:
         rest = dict(vector)
         for pivot in [p for p in vector if p in self.rows]:
             _subtract(rest, rest[pivot], self.rows[pivot], pivot)
-        rest = {i: v for i, v in rest.items() if _counts(v)}
+        rest = {i: v for i, v in rest.items() if counts(v)}
         if not rest:
             return False
         pivot = self._pivot(rest)
@@ -112,7 +112,7 @@ class Echelon:
         return min(vector)
 
 
-def _counts(value: Any) -> bool:
+def counts(value: Any) -> bool:
     """Whether a number is not 0, nor within its own error of it."""
     if isinstance(value, Rounded):
         return abs(value.value) > SAFETY * value.error
@@ -123,14 +123,14 @@ def _subtract(vector: Vector, factor: Any, row: Vector, pivot: int) -> None:
     """Vector -= factor row, which clears the pivot."""
     for i, v in row.items():
         moved = vector[i] - factor * v if i in vector else -(factor * v)
-        if i == pivot or not _counts(moved):
+        if i == pivot or not counts(moved):
             vector.pop(i, None)
         else:
             vector[i] = moved
 
 
 def _sparse(values: Iterable[Any]) -> Vector:
-    return {i: v for i, v in enumerate(values) if _counts(v)}
+    return {i: v for i, v in enumerate(values) if counts(v)}
 
 
 def span_of_updates(rule: RuleOnNumbers, samples: list[Sample], *, carried: bool) -> Span:
