@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from obliquetd.algebra import Matrix
@@ -12,22 +13,55 @@ from obliquetd.dynamics.scalars import Rounded, plain, rounded_entries
 from obliquetd.dynamics.span import counts
 from obliquetd.errors import LearnerError
 
-__all__ = ["moments_at"]
+__all__ = ["mean_A", "moments_at", "moments_with_A"]
+
+
+Functional = Callable[[Sample, Sequence[Any]], list[Any]]
+"""What is looked at in one outcome, given the memory that arrives: affine in it, of mean 0."""
 
 
 def moments_at(found: Expectation, x: Matrix) -> MemoryMoments:
-    """The memory of a rule at the fixed point x, and the update there as an affine map of it.
+    """The memory of a rule at the fixed point x, and the update there.
 
     Raises
     ------
     LearnerError
         Where the mean of the update, so computed, is not 0: the rule is then not affine in its memory.
     """
-    arithmetic, entries = found.arithmetic, rounded_entries(x)
-    outcomes = [_outcome(found, sample, entries) for sample in found.samples]
-    (weights,) = plain([found.xi])
-    total = sum(weights, arithmetic.zero)
-    xi = [w / total for w in weights]
+    rule, entries = found.rule, rounded_entries(x)
+    return _moments(
+        found, lambda sample, memory: rule.run(sample, entries, memory, rewarded=True)[0]
+    )
+
+
+def moments_with_A(found: Expectation, x: Matrix) -> MemoryMoments:
+    """The same, and below the update the rows of A_0 - A, which the outcome samples of A."""
+    rule, entries, size = found.rule, rounded_entries(x), found.rule.size
+    A = [v for row in mean_A(found).rows() for v in row]
+
+    def update_and_A(sample: Sample, memory: Sequence[Any]) -> list[Any]:
+        update = rule.run(sample, entries, memory, rewarded=True)[0]
+        columns = rule.slopes(sample, memory)
+        sampled = [-columns[j][i] for i in range(size) for j in range(size)]
+        return update + [u - v for u, v in zip(sampled, A, strict=True)]
+
+    return _moments(found, update_and_A)
+
+
+def mean_A(found: Expectation) -> Matrix:
+    """A of one sampled transition: weights xi that do not sum to one are in proportion to chances."""
+    return found.A.scaled(found.arithmetic.one / _total(found))
+
+
+def _total(found: Expectation) -> Any:
+    return sum(plain([found.xi])[0], found.arithmetic.zero)
+
+
+def _moments(found: Expectation, functional: Functional) -> MemoryMoments:
+    arithmetic = found.arithmetic
+    outcomes = [_outcome(found, sample, functional) for sample in found.samples]
+    total = _total(found)
+    xi = [w / total for w in plain([found.xi])[0]]
     zeta = [[w * m for m in row] for w, row in zip(xi, plain(found.memory), strict=True)]
     moments = MemoryMoments(arithmetic, outcomes, xi, zeta)
     if arithmetic.kind != "float" and any(_mean(moments)):
@@ -38,9 +72,9 @@ def moments_at(found: Expectation, x: Matrix) -> MemoryMoments:
     return moments
 
 
-def _outcome(found: Expectation, sample: Sample, x: list[Any]) -> Outcome:
+def _outcome(found: Expectation, sample: Sample, functional: Functional) -> Outcome:
     rule = found.rule
-    constant = rule.run(sample, x, rule.nothing, rewarded=True)[0]
+    constant = functional(sample, rule.nothing)
     start: dict[int, Any] = {}
     carry: dict[tuple[int, int], Any] = {}
     slopes: dict[int, list[Any]] = {}
@@ -49,7 +83,7 @@ def _outcome(found: Expectation, sample: Sample, x: list[Any]) -> Outcome:
         start = {i: _plain(v) for i, v in enumerate(c) if counts(v)}
         for j, column in enumerate(columns):
             carry |= {(i, j): _plain(v) for i, v in enumerate(column) if counts(v)}
-            moved = rule.run(sample, x, rule.unit(j, rule.memory_size), rewarded=True)[0]
+            moved = functional(sample, rule.unit(j, rule.memory_size))
             slope = [u - v for u, v in zip(moved, constant, strict=True)]
             if any(map(counts, slope)):
                 slopes[j] = [_plain(v) for v in slope]

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from obliquetd.algebra import FloatMatrix, Matrix, number_text, parse_number
-from obliquetd.dynamics.at_weights import moments_at
+from obliquetd.dynamics.at_weights import mean_A, moments_at
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.float_stability import float_stability
 from obliquetd.dynamics.limit import limit_of
@@ -156,9 +156,9 @@ class Efficiency:
         """Theta's block of a matrix of x."""
         return matrix[: self._d, : self._d]
 
-    @property
+    @cached_property
     def _Q(self) -> Matrix:
-        return self._expectation.Q
+        return self._expectation.span.restrict(mean_A(self._expectation))
 
     @cached_property
     def _averaged(self) -> Matrix:
@@ -238,7 +238,9 @@ class Efficiency:
         arithmetic, theta = self._ops.arithmetic, range(self._d)
         B = self._expectation.span.basis
         covariance = (B @ self._averaged @ B.T).submatrix(theta, theta)
-        C = self._ops.Phi.T @ self._ops.Phi.scale_rows(self._ops.xi)
+        C = self._ops.Phi.T @ self._ops.Phi.scale_rows(
+            self._ops.xi
+        )  # xi as the errors count states
         trace = sum(C.row_dots(covariance).entries(), arithmetic.zero)
         return arithmetic.public(trace / arithmetic.scalar(parse_number(t)))
 

@@ -215,6 +215,18 @@ def test_a_schedule_solves_its_equation_and_may_be_too_small():
     assert all(x >= 0 for x in difference.eigenvals() if x.is_real)
 
 
+def test_weights_are_proportions_of_independent_transitions():
+    """xi = (1, 2, 3) and (1/6, 1/3, 1/2) draw the same transitions; errors count 6 times as much."""
+    problem = random_problem(3, 2, seed=3, discount="1/2")
+    one, six = (
+        efficiency(problem.replace(xi=xi), ResidualGradient(), sampling="iid")
+        for xi in (["1/6", "1/3", "1/2"], [1, 2, 3])
+    )
+    assert one.averaged == six.averaged
+    assert one.constant_step == six.constant_step
+    assert 6 * one.distance(5) == six.distance(5)
+
+
 def test_what_never_moves_has_no_noise():
     problem = baird_star(discount="9/10")
     found = efficiency(problem, SETD())
