@@ -36,8 +36,10 @@ from obliquetd.learners import (
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.chain import MarkovChain
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.analysis import projection_analysis
 from obliquetd.problem.compare import compare
 from obliquetd.problem.projection import oblique_projection
+from obliquetd.problem.sensitivity import sensitivity
 from obliquetd.search import find_unstable
 
 __all__ = [
@@ -68,8 +70,10 @@ __all__ = [
     "load_model",
     "mean_dynamics",
     "oblique_projection",
+    "projection_analysis",
     "save_model",
     "second_moment_is_finite",
+    "sensitivity",
     "simulate",
     "stability_region",
     "stationary_moments",

@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import FloatMatrix, Matrix, exact_root, is_long
-from obliquetd.errors import SignUndecidedError, SingularError
+from obliquetd.errors import KindError, SignUndecidedError, SingularError
 from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
@@ -150,6 +150,38 @@ def subspace_angle(X: Matrix, Y: Matrix) -> Any:
     cross = X.T @ Y
     squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
     return _angle_of(_extreme_eigenvalue(squared, smallest=True))
+
+
+def principal_angles(X: Matrix, Y: Matrix, weights: Matrix | None = None) -> list[Any]:
+    """All principal angles between span(X) and span(Y), public, in radians, largest first.
+
+    cos^2 are the eigenvalues of (X'WX)^-1 X'WY (Y'WY)^-1 Y'WX, with W = I unless weights are given.
+    There are as many as the smaller of the two dimensions.
+
+    Raises
+    ------
+    KindError
+        For symbols, where there is more than one.
+    """
+    X, Y = sorted((M.column_basis() for M in (X, Y)), key=lambda M: M.shape[1])
+    if not X.shape[1]:
+        return []
+    if isinstance(X, FloatMatrix) and isinstance(Y, FloatMatrix):
+        from scipy.linalg import subspace_angles
+
+        root = np.ones((1, 1))
+        if weights is not None:
+            root = np.sqrt(np.array(weights.entries()))[:, None]
+        return [float(a) for a in subspace_angles(root * X.dense(), root * Y.dense())]
+    scaled = [M if weights is None else M.scale_rows(weights) for M in (X, Y)]
+    cross = scaled[0].T @ Y
+    squared = (scaled[0].T @ X).solve(cross) @ (scaled[1].T @ Y).solve(cross.T)
+    coefficients = [X.arithmetic.public(c) for c in squared.charpoly()]
+    if len(coefficients) == 2:
+        return [_angle_of(sp.factor(-coefficients[1]))]
+    if any(c.free_symbols for c in coefficients):
+        raise KindError("several principal angles need numbers; substitute them with problem.subs")
+    return [_angle_of(root) for root in sp.Poly(coefficients, sp.Dummy("x")).real_roots()]
 
 
 def _angle_of(squared: sp.Expr) -> sp.Expr:
