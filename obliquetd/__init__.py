@@ -9,10 +9,14 @@ from typing import Any
 
 from obliquetd import domains, features, learners
 from obliquetd.dynamics import (
+    FQI,
+    PFQI,
     check_certificate,
     efficiency,
     exact_moments,
     follow_on_second_moment,
+    iteration,
+    least_updates,
     mean_dynamics,
     second_moment_is_finite,
     stability_region,
@@ -44,8 +48,10 @@ from obliquetd.search import find_unstable
 
 __all__ = [
     "ETD",
+    "FQI",
     "GTD2",
     "MDP",
+    "PFQI",
     "SETD",
     "TD",
     "TDC",
@@ -66,7 +72,9 @@ __all__ = [
     "features",
     "find_unstable",
     "follow_on_second_moment",
+    "iteration",
     "learners",
+    "least_updates",
     "load_model",
     "mean_dynamics",
     "oblique_projection",

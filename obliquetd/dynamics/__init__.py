@@ -3,6 +3,7 @@
 from obliquetd.dynamics.binding import check_certificate
 from obliquetd.dynamics.efficiency import Efficiency, efficiency
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
+from obliquetd.dynamics.iteration import FQI, PFQI, Iteration, iteration, least_updates
 from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.moments import Moments, exact_moments
@@ -12,7 +13,10 @@ from obliquetd.dynamics.steady import stationary_moments
 from obliquetd.dynamics.step_size import step_size_limit
 
 __all__ = [
+    "FQI",
+    "PFQI",
     "Efficiency",
+    "Iteration",
     "MeanDynamics",
     "Moments",
     "Stability",
@@ -21,6 +25,8 @@ __all__ = [
     "efficiency",
     "exact_moments",
     "follow_on_second_moment",
+    "iteration",
+    "least_updates",
     "mean_dynamics",
     "point_of_learner",
     "second_moment_is_finite",

@@ -5,11 +5,11 @@ number the verdict rests on is read from the certificate and re-derived here.
 
 Let x' = b - A x. A certificate is a dict with
 
-``"claim"``     ``"stable"``, ``"unstable"`` or ``"singular"``
+``"claim"``     ``"stable"``, ``"unstable"``, ``"singular"`` or ``"convergent"``
 ``"A"``         a square matrix of fractions as text
 ``"basis"``     d rows of r entries, the matrix B of rank r: the weights move in its span
 ``"quotient"``  the r by r matrix Q with A B = B Q: A on that span
-``"K"``         a symmetric r by r matrix          (stable and unstable)
+``"K"``         a symmetric r by r matrix          (all but singular)
 ``"rate"``      a fraction e >= 0                  (unstable)
 ``"vector"``    a vector v of r entries            (unstable and singular)
 ``"about"``     remarks; not looked at
@@ -24,6 +24,9 @@ unstable    S = Q'K + KQ + 2eK is positive definite and v'Kv < 0. Along z' = -Qz
             e^(2et) and never tends to 0: V stays below V(v) < 0 (Chetaev).
             In both cases K is fixed by the numbers given; nothing is solved for.
 singular    Q v = 0 and v is not 0: 0 is an eigenvalue, so Q is not stable.
+convergent  Here x_{t+1} = A x_t. K and K - Q'KQ are positive definite, so V(z) = z'Kz falls along
+            z_{t+1} = Q z_t, and every solution tends to 0: all eigenvalues of Q are inside the unit
+            circle (Stein).
 
 The claim is one about A on the span of B. Whose matrix A is, and whether all weights move in that span,
 no certificate can say: ``otd.check_certificate(certificate, problem, learner)`` recomputes both.
@@ -88,6 +91,9 @@ def _check(certificate: dict[str, Any]) -> bool:
     K = matrix(certificate["K"])
     if len(K) != m or any(len(row) != m for row in K) or _transpose(K) != K:
         return False
+    if claim == "convergent":
+        after = _product(_transpose(Q), _product(K, Q))
+        return _positive_definite(K) and _positive_definite(_difference(K, after))
     KQ = _product(K, Q)
     S = [[KQ[i][j] + KQ[j][i] for j in range(m)] for i in range(m)]
     if claim == "stable":
@@ -139,6 +145,10 @@ def _transpose(A: Rows) -> Rows:
 def _product(A: Rows, B: Rows) -> Rows:
     columns = _transpose(B)
     return [[_dot(row, column) for column in columns] for row in A]
+
+
+def _difference(A: Rows, B: Rows) -> Rows:
+    return [[x - y for x, y in zip(u, v, strict=True)] for u, v in zip(A, B, strict=True)]
 
 
 def _positive_definite(S: Rows) -> bool:
