@@ -44,6 +44,13 @@ def singular(quotient, vector, **more):
     return certificate("singular", quotient, vector=vector, **more)
 
 
+def convergent(quotient, K, **more):
+    return certificate("convergent", quotient, K, **more)
+
+
+SHEAR = [[F(1, 2), 1], [0, F(1, 2)]]
+"""Powers tend to 0, but not at once: K has to weigh the second entry more."""
+
 TWO_SIGNS = ([[-1, 0], [0, 0]], [[-1, 0], [0, 1]])
 """Q with the eigenvalues -1 and 0, and a K that needs a rate: S = diag(2, 0)."""
 
@@ -62,6 +69,12 @@ TRUE = {
     "a rate": unstable(*TWO_SIGNS, [1, 0], F(9, 10)),
     "singular": singular([[0]], [1]),
     "a null vector with a zero": singular([[0, 0], [0, 1]], [1, 0]),
+    "powers tend to 0": convergent([[F(1, 2)]], [[1]]),
+    "with alternating signs": convergent([[F(-9, 10)]], [[F(1, 3)]]),
+    "a factor that is not normal": convergent(SHEAR, [[1, 0], [0, 2]]),
+    "powers tend to 0 on a span": convergent(
+        [[F(1, 2)]], [[1]], A=[[F(1, 2), 0], [0, 5]], basis=[[1], [0]]
+    ),
 }
 FORGED = {
     "of nothing: the empty matrix": certificate("stable", [], [], A=[], basis=[]),
@@ -109,6 +122,16 @@ FORGED = {
     "a small negative rate": unstable([[F(1, 4)]], [[-1]], [1], F(-1, 2)),
     "too large a rate": unstable(*TWO_SIGNS, [1, 0], F(3, 2)),
     "a rate that is needed": unstable(*TWO_SIGNS, [1, 0]),
+    "powers of one": convergent([[1]], [[1]]),
+    "powers of minus one": convergent([[-1]], [[1]]),
+    "powers that grow": convergent([[2]], [[1]]),
+    "powers that grow, by a negative K": convergent([[2]], [[-1]]),
+    "powers of which one grows": convergent([[F(1, 2), 0], [0, 2]], I2),
+    "powers that grow, by an indefinite K": convergent([[2, 0], [0, F(1, 2)]], [[-1, 0], [0, 1]]),
+    "a K that does not weigh": convergent(SHEAR, I2),
+    "a K that weighs the wrong entry": convergent(SHEAR, [[2, 0], [0, 1]]),
+    "convergent for what is stable": convergent([[3]], [[1]]),
+    "stable for what is convergent": stable([[F(-1, 2)]], [[1]]),
     "a claim that is none": {**unstable([[-1]], [[-1]], [1]), "claim": "unsteady"},
     "a stable matrix under another name": {**stable([[1]], [[1]]), "claim": "steady"},
     "stable for an unstable matrix": {**unstable([[-1]], [[-1]], [1]), "claim": "stable"},

@@ -80,6 +80,16 @@ def test_convergence_against_eigenvalues(seed, updates):
                 it.certificate()
 
 
+def test_the_exact_solution_solves_the_equation_of_stein():
+    from obliquetd.algebra import EXACT
+    from obliquetd.dynamics.stein import solve_stein
+
+    half = EXACT.one / 2
+    F = EXACT.matrix([[half, EXACT.one], [EXACT.zero, -half / 3]], (2, 2))
+    K, rows = solve_stein(F).public(), F.public()
+    assert K - rows.T * K * rows == sp.eye(2)
+
+
 def test_two_states():
     """C = 5/2 and A = 5/2 - 3 gamma: F = 6 gamma / 5, and from 5/6 on FQI diverges, as TD does."""
     assert iteration(two_state("gamma"), FQI()).factor == sp.Matrix([[6 * sp.Symbol("gamma") / 5]])
