@@ -93,7 +93,8 @@ def _check(certificate: dict[str, Any]) -> bool:
         return False
     if claim == "convergent":
         after = _product(_transpose(Q), _product(K, Q))
-        return _positive_definite(K) and _positive_definite(_difference(K, after))
+        fall = [[K[i][j] - after[i][j] for j in range(m)] for i in range(m)]
+        return _positive_definite(K) and _positive_definite(fall)
     KQ = _product(K, Q)
     S = [[KQ[i][j] + KQ[j][i] for j in range(m)] for i in range(m)]
     if claim == "stable":
@@ -145,10 +146,6 @@ def _transpose(A: Rows) -> Rows:
 def _product(A: Rows, B: Rows) -> Rows:
     columns = _transpose(B)
     return [[_dot(row, column) for column in columns] for row in A]
-
-
-def _difference(A: Rows, B: Rows) -> Rows:
-    return [[x - y for x, y in zip(u, v, strict=True)] for u, v in zip(A, B, strict=True)]
 
 
 def _positive_definite(S: Rows) -> bool:
