@@ -20,6 +20,7 @@ from obliquetd.dynamics import (
     step_size_limit,
 )
 from obliquetd.errors import ObliqueTDError
+from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, replay
 from obliquetd.experiments import LoggedData, simulate, sweep
 from obliquetd.formats import load_model, save_model
 from obliquetd.learners import (
@@ -41,12 +42,18 @@ from obliquetd.problem.projection import oblique_projection
 from obliquetd.search import find_unstable
 
 __all__ = [
+    "BRM",
     "ETD",
+    "FPKF",
     "GTD2",
+    "LSETD",
+    "LSPE",
+    "LSTD",
     "MDP",
     "SETD",
     "TD",
     "TDC",
+    "Averager",
     "DoubleSampledResidualGradient",
     "LoggedData",
     "MarkovChain",
@@ -68,6 +75,7 @@ __all__ = [
     "load_model",
     "mean_dynamics",
     "oblique_projection",
+    "replay",
     "save_model",
     "second_moment_is_finite",
     "simulate",

@@ -1,0 +1,80 @@
+"""The inverse of a growing sum of rank-one terms, kept up by the formula of Sherman and Morrison.
+
+(S + u v')^-1 = S^-1 - S^-1 u v' S^-1 / (1 + v' S^-1 u)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliquetd.errors import SingularError
+from obliquetd.estimators.rows import Rows
+
+__all__ = ["RunningInverse"]
+
+WORST = 1e12
+"""The condition number from which on a float sum is taken for singular: inverted later."""
+CANCELLED = 1e-8
+"""Floats: a denominator that is this small beside its terms has lost half its digits."""
+
+
+class RunningInverse:
+    """S, and its inverse as long as it has one.
+
+    Where S is singular the inverse is ``None``. It is sought anew after every d terms, so that what
+    comes out where S is regular does not depend on the way there.
+
+    Parameters
+    ----------
+    rows : Rows
+        For their arithmetic and their number of features.
+    ridge : scalar
+        S begins as ridge I.
+    """
+
+    def __init__(self, rows: Rows, ridge: Any) -> None:
+        self._rows, self._floats = rows, rows.arithmetic.kind == "float"
+        self.sum = rows.identity(ridge)
+        self.inverse: Any = rows.identity(rows.arithmetic.one / ridge) if ridge else None
+        self._since = 0
+
+    def add(self, u: Any, v: Any) -> None:
+        """S + u v'."""
+        self.sum = self.sum + np.outer(u, v)
+        self._since += 1
+        if self.inverse is None:
+            if self._since >= len(u):
+                self.renew()
+            return
+        right, left = self.inverse @ u, v @ self.inverse
+        product = v @ right
+        below = self._rows.arithmetic.one + product
+        if not below or (self._floats and abs(below) <= CANCELLED * (1 + abs(product))):
+            self.renew()
+        else:
+            self.inverse = self.inverse - np.outer(
+                right, left * (self._rows.arithmetic.one / below)
+            )
+
+    def renew(self) -> None:
+        """The inverse of S, computed afresh; None where S is singular."""
+        self._since = 0
+        self.inverse = self._fresh()
+
+    def _fresh(self) -> Any:
+        if self._floats:
+            finite = np.isfinite(self.sum).all()
+            return np.linalg.inv(self.sum) if finite and np.linalg.cond(self.sum) < WORST else None
+        try:
+            found = self._rows.matrix(self.sum).solve(self._rows.matrix(self._one()), "the sum")
+        except SingularError:
+            return None
+        out = np.empty(self.sum.shape, dtype=object)
+        for i, row in enumerate(found.rows()):
+            out[i] = row
+        return out
+
+    def _one(self) -> Any:
+        return self._rows.identity(self._rows.arithmetic.one)
