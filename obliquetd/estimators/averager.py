@@ -55,7 +55,7 @@ class Averager(Estimator):
 
     key, name = "averager", "Averager"
     source = "Gordon 1995"
-    leads_to = (
+    solves = (
         "the fixed point of v = M T v, M an average of states; always there with a discount below 1"
     )
 

@@ -65,7 +65,7 @@ class Estimator(ABC):
     """Settings, an equation and a fit; abstract. Each estimator is a frozen dataclass.
 
     A class names itself for people (``name``), for the command line (``key``) and its ``source``, and
-    says where infinite data leads it (``leads_to``).
+    says what infinite data leads it to (``solves``).
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Estimator(ABC):
     key: ClassVar[str] = ""
     name: ClassVar[str] = ""
     source: ClassVar[str] = ""
-    leads_to: ClassVar[str] = ""
+    solves: ClassVar[str] = ""
     twins: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -59,9 +59,7 @@ class BRM(Estimator):
 
     key, name = "brm", "BRM"
     source = "Schweitzer and Seidmann 1985; Baird 1995; off-policy, Geist and Scherrer 2014"
-    leads_to = (
-        "the least Bellman error from two samples; from one, it with the variance of the error"
-    )
+    solves = "the least Bellman error from two samples; from one, it with the variance of the error"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -59,9 +59,7 @@ class FPKF(Estimator):
 
     key, name = "fpkf", "FPKF"
     source = "Choi and Van Roy 2006; lambda and off-policy, Geist and Scherrer 2014"
-    leads_to = (
-        "the fixed point of TD(lambda), if C^-1 A has all eigenvalues in the right half-plane"
-    )
+    solves = "the fixed point of TD(lambda), if C^-1 A has all eigenvalues in the right half-plane"
 
     def equation(self, problem: PolicyEvaluation) -> Equation:
         return equation_of(problem, TD(lam=self.lam))

@@ -54,7 +54,7 @@ class LSPE(Estimator):
 
     key, name = "lspe", "LSPE"
     source = "Nedic and Bertsekas 2003; off-policy, Geist and Scherrer 2014"
-    leads_to = (
+    solves = (
         "the fixed point of TD(lambda), if I - alpha C^-1 A has all eigenvalues in the unit disc"
     )
 

@@ -70,8 +70,6 @@ class _LeastSquares(Estimator):
             u = z[t] * (errors.scale[t] * rows.weight[t])
             inverse.add(u, errors.Delta[t])
             b = b + u * errors.y[t]
-            if inverse.inverse is None and t == len(rows) - 1:
-                inverse.renew()
             if inverse.inverse is not None:
                 path.append((t + 1, inverse.inverse @ b))
         return path
@@ -103,7 +101,7 @@ class LSTD(_LeastSquares):
 
     key, name = "lstd", "LSTD"
     source = "Bradtke and Barto 1996; lambda, Boyan 1999; off-policy, Yu 2010"
-    leads_to = "the fixed point of TD(lambda), stable or not"
+    solves = "the fixed point of TD(lambda), stable or not"
 
     @property
     def learner(self) -> Learner:
@@ -142,7 +140,7 @@ class LSETD(_LeastSquares):
 
     key, name = "lsetd", "LS-ETD"
     source = "Yu 2015 (ELSTD); the emphasis, Sutton, Mahmood and White 2016"
-    leads_to = "the fixed point of ETD(lambda)"
+    solves = "the fixed point of ETD(lambda)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

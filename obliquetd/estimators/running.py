@@ -23,8 +23,8 @@ CANCELLED = 1e-8
 class RunningInverse:
     """S, and its inverse as long as it has one.
 
-    Where S is singular the inverse is ``None``. It is sought anew after every d terms, so that what
-    comes out where S is regular does not depend on the way there.
+    Where S is singular the inverse is ``None``, and it is sought anew with the next term. While a row
+    or column of S has never been touched, that is spared.
 
     Parameters
     ----------
@@ -38,30 +38,29 @@ class RunningInverse:
         self._rows, self._floats = rows, rows.arithmetic.kind == "float"
         self.sum = rows.identity(ridge)
         self.inverse: Any = rows.identity(rows.arithmetic.one / ridge) if ridge else None
-        self._since = 0
+        self._untouched = rows.identity(ridge) == 0
 
     def add(self, u: Any, v: Any) -> None:
         """S + u v'."""
         self.sum = self.sum + np.outer(u, v)
-        self._since += 1
         if self.inverse is None:
-            if self._since >= len(u):
-                self.renew()
+            self._untouched = self._untouched & np.equal(np.outer(u, v), 0)
+            self._renew()
             return
         right, left = self.inverse @ u, v @ self.inverse
         product = v @ right
         below = self._rows.arithmetic.one + product
         if not below or (self._floats and abs(below) <= CANCELLED * (1 + abs(product))):
-            self.renew()
+            self._renew()
         else:
             self.inverse = self.inverse - np.outer(
                 right, left * (self._rows.arithmetic.one / below)
             )
 
-    def renew(self) -> None:
+    def _renew(self) -> None:
         """The inverse of S, computed afresh; None where S is singular."""
-        self._since = 0
-        self.inverse = self._fresh()
+        silent = self._untouched.all(axis=0).any() or self._untouched.all(axis=1).any()
+        self.inverse = None if silent else self._fresh()
 
     def _fresh(self) -> Any:
         if self._floats:
