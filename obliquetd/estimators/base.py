@@ -48,15 +48,15 @@ class Fitted:
     Attributes
     ----------
     theta : Matrix (d, 1)
-    A, b : Matrix (d, d), (d, 1)
-        The sums over the rows.
+    A, b : Matrix (d, d), (d, 1), or None
+        The sums over the rows; a learner has none.
     path : list of (int, array of d)
         The weights after so many rows, of an estimator that goes row by row.
     """
 
     theta: Matrix
-    A: Matrix
-    b: Matrix
+    A: Matrix | None
+    b: Matrix | None
     path: list[tuple[int, Vector]] = dataclasses.field(default_factory=list)
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, number_text, parse_number
+from obliquetd.algebra import Arithmetic, Matrix, number_text, parse_number
 from obliquetd.display import Equations
-from obliquetd.errors import InputError, ObliqueTDError
+from obliquetd.errors import InputError, ObliqueTDError, UndefinedError
 from obliquetd.estimators.base import Estimator, Fitted
-from obliquetd.estimators.rows import arithmetic_for, read_rows
+from obliquetd.estimators.rows import Rows, arithmetic_for, read_rows
+from obliquetd.estimators.walk import step_symbols, walked
 from obliquetd.experiments import LoggedData
 from obliquetd.formats import Log
+from obliquetd.learners import Learner
 from obliquetd.problem.requests import read_theta
 
 __all__ = ["Estimate", "replay"]
@@ -44,14 +46,23 @@ class Estimate(Equations):
     def A(self) -> Any:
         """The matrix of the equation A theta = b, summed over the rows, with the ridge in it: (d, d).
 
-        Over the number of rows it tends to that of ``mean_dynamics``.
+        Over the number of rows it tends to that of ``mean_dynamics``. UndefinedError for a learner,
+        which sums nothing.
         """
-        return self._fitted.A.public()
+        return self._summed(self._fitted.A).public()
 
     @property
     def b(self) -> Any:
         """The right side of the equation, summed over the rows: d of them."""
-        return self._fitted.b.public_vector()
+        return self._summed(self._fitted.b).public_vector()
+
+    def _summed(self, found: Matrix | None) -> Matrix:
+        if found is None:
+            raise UndefinedError(
+                f"{self.label} goes from row to row and has no sums A and b; LSTD has, and "
+                "mean_dynamics has their means"
+            )
+        return found
 
     @property
     def path(self) -> list[tuple[int, Any]]:
@@ -81,20 +92,21 @@ class Estimate(Equations):
 
 def replay(
     log: LoggedData,
-    estimator: Estimator,
+    estimator: Estimator | Learner,
     *,
     arithmetic: str | None = None,
     theta0: Any = None,
     weights: Any = None,
     twin: LoggedData | None = None,
 ) -> Estimate:
-    """The weights that an estimator makes of a log.
+    """The weights that an estimator, or a learner in one pass, makes of a log.
 
     Parameters
     ----------
     log : LoggedData
-    estimator : Estimator
-        LSTD, LSETD, LSPE, FPKF, BRM or Averager.
+    estimator : Estimator or Learner
+        LSTD, LSETD, LSPE, FPKF, BRM or Averager; or a learner with a step size, whose own rule then
+        runs on the log's numbers (``simulate`` is faster, and in floats).
     arithmetic : {"exact", "symbolic", "float"}, optional
         None takes that of the log's numbers: floats where there is one. "exact" and "symbolic" read each
         float as the shortest decimal that prints it.
@@ -130,12 +142,14 @@ def replay(
         )
     if not isinstance(log, LoggedData):
         raise InputError(f"log is {type(log).__name__}; expected LoggedData")
-    if isinstance(estimator, type) and issubclass(estimator, Estimator):
-        raise InputError(
-            f"{estimator.__name__} is a class; make an estimator, {estimator.__name__}()"
-        )
+    if isinstance(estimator, type) and issubclass(estimator, Estimator | Learner):
+        raise InputError(f"{estimator.__name__} is a class; make one of it, {estimator.__name__}()")
+    if isinstance(estimator, Learner):
+        return _learn(log, estimator, arithmetic, theta0, weights, twin)
     if not isinstance(estimator, Estimator):
-        raise InputError(f"{estimator!r} is no estimator; expected one such as LSTD()")
+        raise InputError(
+            f"{estimator!r} is no estimator and no learner; expected one such as LSTD() or TD(0.1)"
+        )
     if estimator.twins != (twin is not None):
         raise InputError(
             f"{estimator.label} needs a second transition out of the state of each row; pass twin=, or "
@@ -146,7 +160,26 @@ def replay(
         )
     number = arithmetic_for(log, estimator.symbols, arithmetic)
     rows = read_rows(log, number, weights, twin)
-    first = [0] * rows.d if theta0 is None else read_theta(theta0, rows.d, "theta0")
-    start = np.array([number.scalar(parse_number(x)) for x in first], dtype=rows.phi.dtype)
-    fitted = estimator.fit(rows, start)
+    fitted = estimator.fit(rows, _first_weights(rows, theta0))
     return Estimate(estimator.label, number, len(rows), fitted)
+
+
+def _first_weights(rows: Rows, theta0: Any) -> Any:
+    """theta0 as an array of native scalars; 0 unless given."""
+    first = [0] * rows.d if theta0 is None else read_theta(theta0, rows.d, "theta0")
+    return np.array([rows.arithmetic.scalar(parse_number(x)) for x in first], dtype=rows.phi.dtype)
+
+
+def _learn(
+    log: LoggedData, learner: Learner, arithmetic: str | None, theta0: Any, weights: Any, twin: Any
+) -> Estimate:
+    for name, value in (("weights", weights), ("twin", twin)):
+        if value is not None:
+            raise InputError(f"{name} came, and {learner.label} does not use it; leave it out")
+    log.check(log.length, 1, {learner.name: learner})
+    symbols = learner.symbols | step_symbols(learner)
+    number = arithmetic_for(log, symbols, arithmetic)
+    rows = read_rows(log, number, None, None)
+    return Estimate(
+        learner.label, number, len(rows), walked(learner, rows, _first_weights(rows, theta0))
+    )

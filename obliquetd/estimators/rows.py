@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT, Arithmetic, Matrix, choose_arithmetic, kind_of, parse_number
+from obliquetd.algebra import Arithmetic, Matrix, choose_arithmetic, kind_of, parse_number
 from obliquetd.algebra.numbers import Kind
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.experiments import LoggedData
@@ -49,6 +49,8 @@ class Rows:
     reward, discount, rho, weight : array (T,)
     first : array (T,) of bool
         Where traces start afresh.
+    pi, mu : array (T,) or None
+        The probabilities of the actions taken, where they are known.
     twin : Rows or None
         Second transitions out of the same states.
     """
@@ -61,6 +63,8 @@ class Rows:
     rho: Any
     weight: Any
     first: Any
+    pi: Any
+    mu: Any
     twin: Rows | None = None
 
     def __len__(self) -> int:
@@ -171,26 +175,28 @@ def _check_twin(data: LoggedData, twin: LoggedData) -> None:
 
 
 def _rows(data: LoggedData, arithmetic: Arithmetic, weights: Any, twin: Rows | None = None) -> Rows:
-    steps, seen = data.length, data.outcomes
-    if arithmetic is FLOAT or arithmetic.kind == "float":
+    steps, seen, known = data.length, data.outcomes, data.knows_policies
+    if arithmetic.kind == "float":
         return Rows(
             arithmetic, seen.features[:steps], seen.features[steps:], seen.reward, seen.discount,
-            seen.rho, weights.floats, data.first, twin,
+            seen.rho, weights.floats, data.first, seen.pi if known else None,
+            seen.mu if known else None, twin,
         )  # fmt: skip
-    numbers, scalar = data.numbers, arithmetic.scalar
+    numbers = data.numbers
 
-    def table(values: Any) -> Any:
-        out = np.empty((steps, data.width), dtype=object)
-        for i, row in enumerate(values):
-            out[i] = [scalar(parse_number(x)) for x in row]
+    def natives(values: Any) -> Any:
+        if values is None:
+            return None
+        wide = isinstance(values[0], list | tuple)
+        out = np.empty((steps, data.width) if wide else steps, dtype=object)
+        for i, x in enumerate(values):
+            out[i] = [_scalar(arithmetic, y) for y in x] if wide else _scalar(arithmetic, x)
         return out
 
-    def column(values: Any) -> Any:
-        out = np.empty(steps, dtype=object)
-        out[:] = [scalar(parse_number(x)) for x in values]
-        return out
+    phi, phi_next, reward, discount, rho, pi, mu = map(natives, numbers)
+    weight = natives(weights.numbers())
+    return Rows(arithmetic, phi, phi_next, reward, discount, rho, weight, data.first, pi, mu, twin)
 
-    return Rows(
-        arithmetic, table(numbers.phi), table(numbers.phi_next), column(numbers.reward),
-        column(numbers.discount), column(numbers.rho), column(weights.numbers()), data.first, twin,
-    )  # fmt: skip
+
+def _scalar(arithmetic: Arithmetic, value: Any) -> Any:
+    return arithmetic.scalar(parse_number(value))
