@@ -15,7 +15,7 @@ from obliquetd.estimators.rows import Rows
 __all__ = ["RunningInverse"]
 
 WORST = 1e12
-"""The condition number from which on a float sum is taken for singular: inverted later."""
+"""Floats: how many times its rounding S^-1 may magnify; from here on S is taken for singular."""
 CANCELLED = 1e-8
 """Floats: a denominator that is this small beside its terms has lost half its digits."""
 
@@ -37,14 +37,18 @@ class RunningInverse:
     def __init__(self, rows: Rows, ridge: Any) -> None:
         self._rows, self._floats = rows, rows.arithmetic.kind == "float"
         self.sum = rows.identity(ridge)
+        self._size = self.sum  # of the terms: floats are rounded in proportion to it
         self.inverse: Any = rows.identity(rows.arithmetic.one / ridge) if ridge else None
         self._untouched = rows.identity(ridge) == 0
 
     def add(self, u: Any, v: Any) -> None:
         """S + u v'."""
-        self.sum = self.sum + np.outer(u, v)
+        term = np.outer(u, v)
+        self.sum = self.sum + term
+        if self._floats:
+            self._size = self._size + abs(term)
         if self.inverse is None:
-            self._untouched = self._untouched & np.equal(np.outer(u, v), 0)
+            self._untouched = self._untouched & np.equal(term, 0)
             self._renew()
             return
         right, left = self.inverse @ u, v @ self.inverse
@@ -64,8 +68,7 @@ class RunningInverse:
 
     def _fresh(self) -> Any:
         if self._floats:
-            finite = np.isfinite(self.sum).all()
-            return np.linalg.inv(self.sum) if finite and np.linalg.cond(self.sum) < WORST else None
+            return self._fresh_floats()
         try:
             found = self._rows.matrix(self.sum).solve(self._rows.matrix(self._one()), "the sum")
         except SingularError:
@@ -75,5 +78,18 @@ class RunningInverse:
             out[i] = row
         return out
 
+    def _fresh_floats(self) -> Any:
+        """None unless |S^-1| E has a radius below 1 for E the rounding of the terms (Rump 1999)."""
+        try:
+            found = np.linalg.inv(self.sum)
+        except np.linalg.LinAlgError:
+            return None
+        growth = abs(found) @ self._size
+        return found if np.isfinite(growth).all() and _radius(growth) < WORST else None
+
     def _one(self) -> Any:
         return self._rows.identity(self._rows.arithmetic.one)
+
+
+def _radius(matrix: Any) -> float:
+    return float(np.abs(np.linalg.eigvals(matrix)).max())

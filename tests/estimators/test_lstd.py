@@ -164,6 +164,16 @@ def test_a_recursion_passes_a_singular_sum():
     assert [t for t, _ in floats.path] == [1, 3]
 
 
+def test_a_recursion_passes_a_sum_that_is_singular_but_for_rounding():
+    """A is 0.3, then 0.3 - 0.3 up to rounding, then 1: its inverse on the way would cost all digits."""
+    log = LoggedData(
+        [[1.0], [2.0], [1.0]], [[0.7], [2.15], [0.0]], [1.0, 0.0, 3.0], 1.0, first=[True] * 3
+    )
+    found = replay(log, LSTD(recursive=True))
+    assert [t for t, _ in found.path] == [1, 3]
+    assert np.allclose(found.theta, [4.0], rtol=1e-12)
+
+
 def test_exact_symbolic_and_float_agree():
     phi = [["1/2", 1], [1, "1/3"], [0, 1], [2, 1]]
     log = LoggedData(phi[:3], phi[1:], [1, "1/2", -1], "9/10", rho=[2, "1/2", 1])
