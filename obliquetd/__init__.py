@@ -24,6 +24,7 @@ from obliquetd.dynamics import (
     step_size_limit,
 )
 from obliquetd.errors import ObliqueTDError
+from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, replay
 from obliquetd.experiments import LoggedData, simulate, sweep
 from obliquetd.formats import load_model, save_model
 from obliquetd.learners import (
@@ -47,14 +48,20 @@ from obliquetd.problem.sensitivity import sensitivity
 from obliquetd.search import find_unstable
 
 __all__ = [
+    "BRM",
     "ETD",
+    "FPKF",
     "FQI",
     "GTD2",
+    "LSETD",
+    "LSPE",
+    "LSTD",
     "MDP",
     "PFQI",
     "SETD",
     "TD",
     "TDC",
+    "Averager",
     "DoubleSampledResidualGradient",
     "LoggedData",
     "MarkovChain",
@@ -79,6 +86,7 @@ __all__ = [
     "mean_dynamics",
     "oblique_projection",
     "projection_analysis",
+    "replay",
     "save_model",
     "second_moment_is_finite",
     "sensitivity",

@@ -33,13 +33,18 @@ CLOSE = 1e-6
 
 
 class LoggedNumbers(NamedTuple):
-    """The numbers of a log as they were given, rationals exact: T of each, and T rows of d."""
+    """The numbers of a log as they were given, rationals exact: T of each, and T rows of d.
+
+    ``pi`` and ``mu`` are the probabilities that the ratios are made of, None where only ratios are known.
+    """
 
     phi: list[list[Any]]
     phi_next: list[list[Any]]
     reward: list[Any]
     discount: list[Any]
     rho: list[Any]
+    pi: list[Any] | None
+    mu: list[Any] | None
 
 
 class LoggedData(Stream):
@@ -128,7 +133,7 @@ class LoggedData(Stream):
     ) -> None:  # fmt: skip
         g, steps = discount.floats, len(before.floats)
         discount.check((g >= 0) & (g <= 1), "a number in [0, 1]", lambda k: f"discount[{k}]")
-        self._columns = before, after, reward, discount, ratios.rho
+        self._columns = before, after, reward, discount, *ratios
         unknown = np.full(steps, np.nan)
         self.outcomes = Outcomes(
             np.ascontiguousarray(np.vstack([before.floats, after.floats])),
@@ -322,7 +327,9 @@ class LoggedData(Stream):
     @cached_property
     def numbers(self) -> LoggedNumbers:
         """What was given, in the package's own numbers: rationals are exact."""
-        return LoggedNumbers(*(column.numbers() for column in self._columns))
+        *always, pi, mu = (None if c is None else c.numbers() for c in self._columns)
+        phi, phi_next, reward, discount, rho = (numbers or [] for numbers in always)
+        return LoggedNumbers(phi, phi_next, reward, discount, rho, pi, mu)
 
     @property
     def width(self) -> int:
