@@ -24,7 +24,7 @@ from obliquetd.dynamics import (
     step_size_limit,
 )
 from obliquetd.errors import ObliqueTDError
-from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, replay
+from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, crossover, replay
 from obliquetd.experiments import LoggedData, simulate, sweep
 from obliquetd.formats import load_model, save_model
 from obliquetd.learners import (
@@ -73,6 +73,7 @@ __all__ = [
     "WeightedTD",
     "check_certificate",
     "compare",
+    "crossover",
     "domains",
     "efficiency",
     "exact_moments",

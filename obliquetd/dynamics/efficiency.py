@@ -15,8 +15,9 @@ All of it is on the span U of the updates: what no data moves has no noise.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any
 
 from obliquetd.algebra import FloatMatrix, Matrix, number_text, parse_number
@@ -34,7 +35,7 @@ from obliquetd.errors import InputError, MathematicalError, SignUndecidedError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["Efficiency", "efficiency"]
+__all__ = ["Efficiency", "efficiency", "efficiency_of"]
 
 LEAST_SQUARES = "otd.LSTD(lam) needs only a non-singular A, and its efficiency is otd.efficiency(problem, otd.LSTD(lam))"
 
@@ -66,6 +67,7 @@ class Efficiency:
                 f"a trajectory stays in one of {len(self._dynamics.classes)} closed classes, and each has "
                 "noise of its own; build the problem with xi=problem.chain.stationary_by_class[k]"
             )
+        self.name = learner.label
         self._first = self._dynamics._weights_of([0] * self._d if theta0 is None else theta0)
 
     @property
@@ -106,7 +108,7 @@ class Efficiency:
             return ""
         names = self._names(self._infinite)
         return (
-            f"the second moment of {' and '.join(names)}, which {self.learner.label} carries along the "
+            f"the second moment of {' and '.join(names)}, which {self.name} carries along the "
             "trajectory, is infinite, and the update at the fixed point depends on it: the squares of "
             "what it is multiplied by do not contract"
         )
@@ -130,7 +132,7 @@ class Efficiency:
     def _noise(self) -> Matrix:
         """Sigma in the coordinates of U."""
         if not self.is_finite:
-            raise MathematicalError(f"{self.learner.label} has infinite noise: {self.reason}")
+            raise MathematicalError(f"{self.name} has infinite noise: {self.reason}")
         found = (long_run_covariance if self.sampling == "trajectory" else single_covariance)(
             self._moments
         )
@@ -233,21 +235,78 @@ class Efficiency:
         MathematicalError
             As for :attr:`averaged`.
         """
-        if not isinstance(t, int) or t < 1:
-            raise InputError(f"t is {t!r}; expected a positive integer")
-        arithmetic, theta = self._ops.arithmetic, range(self._d)
-        B = self._expectation.span.basis
+        return self._ops.arithmetic.public(self._spread / self._steps(t))
+
+    @cached_property
+    def _spread(self) -> Any:
+        """trace(C averaged), of theta."""
+        theta, B = range(self._d), self._expectation.span.basis
         covariance = (B @ self._averaged @ B.T).submatrix(theta, theta)
-        C = self._ops.Phi.T @ self._ops.Phi.scale_rows(
-            self._ops.xi
-        )  # xi as the errors count states
-        trace = sum(C.row_dots(covariance).entries(), arithmetic.zero)
-        return arithmetic.public(trace / arithmetic.scalar(parse_number(t)))
+        return sum(self._ops.C.row_dots(covariance).entries(), self._ops.arithmetic.zero)
+
+    @property
+    def variance(self) -> Any:
+        """The limit of t E|Phi (average - theta*)|^2: trace(C averaged)."""
+        return self._ops.arithmetic.public(self._spread)
+
+    @property
+    def rate(self) -> Any:
+        """What 1/t is multiplied by in :meth:`mse`, where that is known: see there."""
+        self._need_best()
+        return self.variance
+
+    def _steps(self, t: Any) -> Any:
+        try:
+            steps = 0 if isinstance(t, bool) else operator.index(t)
+        except TypeError:
+            steps = 0
+        if steps < 1:
+            raise InputError(f"t is {t!r}; expected a positive integer")
+        return self._ops.arithmetic.scalar(parse_number(steps))
+
+    @cached_property
+    def squared_bias(self) -> Any:
+        """|Phi theta* - v_pi|^2 in the weights xi, which no number of steps removes."""
+        return self._ops.arithmetic.public(self._bias)
+
+    @cached_property
+    def _gap(self) -> Matrix:
+        return self._ops.Phi @ self._x.submatrix(range(self._d), [0]) - self._ops.v_pi
+
+    def mse(self, t: int) -> Any:
+        """E|Phi (average) - v_pi|^2 up to terms smaller than 1/t: squared_bias + distance(t).
+
+        That is known to this order only where Phi theta* is the best approximation. Elsewhere the
+        mean error of the weights counts at order 1/t, too, and depends on where they start and on
+        the step sizes; :func:`obliquetd.efficiency` of LSTD has no such freedom.
+
+        Raises
+        ------
+        MathematicalError
+            As for :attr:`averaged`, and where Phi theta* is not the best approximation.
+        """
+        steps, arithmetic = self._steps(t), self._ops.arithmetic
+        spread = self._spread
+        self._need_best()
+        return arithmetic.public(self._bias + spread / steps)
+
+    @property
+    def _bias(self) -> Any:
+        return (self._gap.T @ self._gap.scale_rows(self._ops.xi)).item()
+
+    def _need_best(self) -> None:
+        """That the cross term of bias and mean error vanishes."""
+        if not (self._ops.Phi.T @ self._gap.scale_rows(self._ops.xi)).cleaned().is_zero():
+            raise MathematicalError(
+                f"the mean squared error of {self.name} after t steps depends on where it starts, and on "
+                "its step sizes, at the order 1/t; .distance(t) is about its fixed point alone. "
+                f"{LEAST_SQUARES}"
+            )
 
     def _need_stable(self) -> None:
         if not self._dynamics.is_stable():
             raise MathematicalError(
-                f"{self.learner.label} is {self._dynamics.stability.verdict} here: its weights do not stay "
+                f"{self.name} is {self._dynamics.stability.verdict} here: its weights do not stay "
                 f"near the fixed point. {LEAST_SQUARES}"
             )
 
@@ -270,12 +329,12 @@ class Efficiency:
         return verdict_of(coefficients) == "stable"
 
     def __repr__(self) -> str:
-        return f"Efficiency({self.learner.label}, {self.problem!r})"
+        return f"Efficiency({self.name}, {self.problem!r})"
 
 
 def efficiency(
     problem: PolicyEvaluation,
-    learner: Learner,
+    learner: Any,
     *,
     sampling: str | None = None,
     theta0: Any = None,
@@ -285,8 +344,8 @@ def efficiency(
     Parameters
     ----------
     problem : PolicyEvaluation
-    learner : Learner
-        With mean dynamics; its step size does not matter, and it may carry a trace.
+    learner : Learner, LSTD or LSETD
+        A learner with mean dynamics; its step size does not matter, and it may carry a trace.
     sampling : {"trajectory", "iid"}, optional
         A stationary trajectory, which None means too, or independent transitions from xi.
     theta0 : vector of d, optional
@@ -318,4 +377,12 @@ def efficiency(
     (Matrix([[0]]), Matrix([[0]]))
     """
     check_sampling(sampling)
-    return Efficiency(problem, require_learner(learner), sampling, theta0)
+    return efficiency_of(learner, problem, sampling, theta0)
+
+
+@singledispatch
+def efficiency_of(
+    given: Any, problem: PolicyEvaluation, sampling: str | None, theta0: Any
+) -> Efficiency:
+    """The efficiency of a learner, or of what a room below registers, as the estimators do."""
+    return Efficiency(problem, require_learner(given), sampling, theta0)

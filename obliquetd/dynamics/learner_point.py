@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from obliquetd.dynamics.efficiency import efficiency
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.learners import Learner
@@ -36,4 +37,5 @@ def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
     null = kernel.submatrix(range(ops.Phi.shape[1]), range(kernel.shape[1]))
     null = null.column_basis() if null.shape[1] else null
     free = sorted(set((ops.Phi @ null).cleaned().support()[0].tolist()))
-    return FixedPoint(ops, given.label, None, Solution(theta, tuple(free), null))
+    solution = Solution(theta, tuple(free), null)
+    return FixedPoint(ops, given.label, None, solution, lambda: efficiency(problem, given))

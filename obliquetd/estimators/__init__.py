@@ -15,6 +15,8 @@ Each takes a model, ``problem.fixed_point(LSTD())``, and a log, ``replay(log, LS
 from obliquetd.estimators.averager import Averager
 from obliquetd.estimators.base import Estimator
 from obliquetd.estimators.brm import BRM
+from obliquetd.estimators.crossover import Crossover, crossover
+from obliquetd.estimators.efficiency import LeastSquaresEfficiency
 from obliquetd.estimators.fpkf import FPKF
 from obliquetd.estimators.lspe import LSPE
 from obliquetd.estimators.lstd import LSETD, LSTD
@@ -30,7 +32,10 @@ __all__ = [
     "LSPE",
     "LSTD",
     "Averager",
+    "Crossover",
     "Estimate",
     "Estimator",
+    "LeastSquaresEfficiency",
+    "crossover",
     "replay",
 ]

@@ -8,6 +8,7 @@ the limit of infinite data it solves A theta = b, with A and b from a problem
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, NoReturn
 import sympy as sp
 
 from obliquetd.algebra import Matrix, number_text, parse_number, public_number
-from obliquetd.dynamics import mean_dynamics
+from obliquetd.dynamics import efficiency, mean_dynamics
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.errors import InputError, NoSolutionError, NotUniqueError, SingularError
 from obliquetd.estimators.rows import Rows
@@ -159,7 +160,9 @@ class Estimator(ABC):
                 "a problem. For a log there is otd.replay(log, estimator)"
             )
         equation = self.equation(problem)
-        return FixedPoint(equation.ops, self.label, None, self.solve(equation))
+        solution = self.solve(equation)
+        noise = functools.partial(efficiency, problem, self)
+        return FixedPoint(equation.ops, self.label, None, solution, noise)
 
     def solve_sums(self, A: Matrix, b: Matrix, rows: Rows) -> Matrix:
         """The theta with A theta = b, where the sums over a log determine it.

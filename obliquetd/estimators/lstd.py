@@ -22,11 +22,11 @@ from obliquetd.learners import ETD, TD, Learner
 from obliquetd.learners.base import choice, number, unit
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["LSETD", "LSTD"]
+__all__ = ["LSETD", "LSTD", "LeastSquares"]
 
 
 @dataclass(frozen=True)
-class _LeastSquares(Estimator):
+class LeastSquares(Estimator):
     """What LSTD and LS-ETD share: all but the trace."""
 
     lam: Any = unit(0, "the trace parameter")
@@ -77,7 +77,7 @@ class _LeastSquares(Estimator):
 
 @final
 @dataclass(frozen=True)
-class LSTD(_LeastSquares):
+class LSTD(LeastSquares):
     """LSTD(lambda): the fixed point of TD(lambda), from all of the data at once.
 
     Parameters
@@ -115,7 +115,7 @@ class LSTD(_LeastSquares):
 
 @final
 @dataclass(frozen=True)
-class LSETD(_LeastSquares):
+class LSETD(LeastSquares):
     """LS-ETD(lambda): the fixed point of ETD(lambda), from all of the data at once (Yu 2015).
 
     The trace is ETD's, with the follow-on F_t = i + g_{t-1} rho_{t-1} F_{t-1} and the emphasis

@@ -26,6 +26,15 @@ COLUMNS: dict[str, str] = {
 }
 """What is compared, with the heading of each column; each is an attribute of a FixedPoint."""
 
+ON_REQUEST: dict[str, str] = {
+    "bias": "bias^2",
+    "variance": "t variance",
+    "rate": "t (MSE - bias^2)",
+}
+"""What can be compared besides, of learners and estimators."""
+
+HEADINGS = {**COLUMNS, **ON_REQUEST}
+
 LEGEND = (
     "criterion ||Lambda'X - C||_F^2, distance ||X - X*||_F, angle between span(X) and span(X*), "
     "worst case: sup over rewards of ||v_hat - v|| / ||Pi v - v||"
@@ -84,9 +93,9 @@ class Comparison(HtmlTable):
 
     def cells(self, width: int = 14, *, beside: bool = True) -> list[list[str]]:
         """The table as text, a heading first; see ``cell_text`` for the two options."""
-        shown = [key for key in COLUMNS if any(key in r.quantities for r in self.rows)]
+        shown = [key for key in HEADINGS if any(key in r.quantities for r in self.rows)]
         text = functools.partial(cell_text, width=width, beside=beside)
-        out = [["method", *(COLUMNS[key] for key in shown)]]
+        out = [["method", *(HEADINGS[key] for key in shown)]]
         for row in self.rows:
             found = row.quantities
             out += [[row.name, *(text(found[k]) if k in found else "-" for k in shown)]]
@@ -98,9 +107,9 @@ class Comparison(HtmlTable):
 
     def to_latex(self) -> str:
         r"""The table as a ``tabular`` with the rules of the package booktabs."""
-        shown = [key for key in COLUMNS if any(key in r.quantities for r in self.rows)]
+        shown = [key for key in HEADINGS if any(key in r.quantities for r in self.rows)]
         lines = [r"\begin{tabular}{l" + "r" * len(shown) + "}", r"\toprule"]
-        lines.append(" & ".join(["method", *(COLUMNS[key] for key in shown)]) + r" \\")
+        lines.append(" & ".join(["method", *(HEADINGS[key] for key in shown)]) + r" \\")
         lines.append(r"\midrule")
         for row in self.rows:
             found = row.quantities
@@ -139,7 +148,7 @@ def compare(
         Names, learners, X, Omega or fixed points: all that ``problem.fixed_point`` takes. Rows
         are called as the labels say; without labels by name, or "X" and "Omega".
     quantities : sequence of str
-        Keys of :data:`COLUMNS`.
+        Keys of :data:`COLUMNS` and of :data:`ON_REQUEST`.
 
     Examples
     --------
@@ -162,6 +171,12 @@ def compare(
     InputError
         For a name that there is not, and for two different methods with one label.
     """
+    unknown = [key for key in quantities if key not in HEADINGS]
+    if unknown or isinstance(quantities, str):
+        named = quantities if isinstance(quantities, str) else unknown[0]
+        raise InputError(
+            f"quantities has {named!r}; expected a list of some of {', '.join(HEADINGS)}"
+        )
     return Comparison(
         tuple(_row(problem, *method, quantities) for method in _labelled(problem, methods))
     )

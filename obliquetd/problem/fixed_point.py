@@ -32,9 +32,14 @@ class FixedPoint(Equations):
     """
 
     def __init__(
-        self, ops: Operators, name: str, X: Matrix | None, solution: Solution | None = None
+        self,
+        ops: Operators,
+        name: str,
+        X: Matrix | None,
+        solution: Solution | None = None,
+        noise: Callable[[], Any] | None = None,
     ) -> None:
-        self.native, self.name, self._given = ops, name, X
+        self.native, self.name, self._given, self._noise = ops, name, X, noise
         what = f"the fixed-point equation of {name}"
         self._solution = solution or solve_projected(ops, self._X, what)
 
@@ -164,6 +169,29 @@ class FixedPoint(Equations):
     def worst_case(self) -> Any:
         """sup over rewards of ||v_hat - v||_Xi / ||best - v||_Xi (Scherrer 2010)."""
         return metrics.spread_of_projection(self.native, self._X)
+
+    @cached_property
+    def bias(self) -> Any:
+        """||v_hat - v_pi||_Xi^2, which no number of samples removes."""
+        return self.rmse**2
+
+    @property
+    def variance(self) -> Any:
+        """The limit of t E||Phi (theta_t - theta)||_Xi^2, for the average of a learner or for LSTD."""
+        return self._of_noise("variance")
+
+    @property
+    def rate(self) -> Any:
+        """What 1/t is multiplied by in the mean squared error of LSTD or LS-ETD after t steps."""
+        return self._of_noise("rate")
+
+    def _of_noise(self, what: str) -> Any:
+        if self._noise is None:
+            raise UndefinedError(
+                f"{self.name} is an equation and makes no steps, so it has no {what}; ask for a learner or "
+                "an estimator, as in otd.compare(problem, [otd.TD(), otd.LSTD()])"
+            )
+        return getattr(self._noise(), what)
 
     def equations(self) -> list[tuple[str, Callable[[], Any]]]:
         return [
