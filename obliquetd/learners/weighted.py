@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, final
@@ -63,7 +63,7 @@ def is_of_the_problem(emphasis: Callable[[Any], Any]) -> bool:
         return isinstance(error.obj, Transition)
     except Exception:  # the check of the rule says what it raises
         return False
-    return isinstance(found, Mapping)
+    return isinstance(found, Iterable)
 
 
 @final
