@@ -102,6 +102,8 @@ def _in_order(
 
 
 def _flat(found: Any) -> Iterator[Any]:
+    if isinstance(found, sp.MatrixBase):
+        found = found.flat()
     if isinstance(found, str) or not isinstance(found, Iterable):
         yield found
         return

@@ -19,6 +19,7 @@ truncate  F_t is the sum of i(s_t) and what the last k steps hand on, k = trunca
 
 from __future__ import annotations
 
+import itertools
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -121,10 +122,18 @@ def etd_with(
     return etd_general
 
 
-@cache
-def numbers_with(names: tuple[str, ...]) -> type:
-    """What the rule reads: the trace parameter, the interest, and what else is given."""
-    return namedtuple("Numbers", names)
+OPTIONAL = ("beta", "clip", "truncate")
+
+NUMBERS = {
+    given: namedtuple("_".join(("Numbers", *given)), ("lam", "interest", *given), module=__name__)
+    for count in range(len(OPTIONAL) + 1)
+    for given in itertools.combinations(OPTIONAL, count)
+}
+"""What the rule reads, by the settings that are given."""
+
+globals().update(
+    {kind.__name__: kind for kind in NUMBERS.values()}
+)  # compiled code finds it by name
 
 
 @final
@@ -182,13 +191,12 @@ class ETD(Learner):
         """The trace parameter, and the settings that are given."""
         if self._plain:
             return Lam
-        given = [n for n in ("beta", "clip", "truncate") if getattr(self, n) is not None]
-        return numbers_with(("lam", "interest", *given))
+        return NUMBERS[tuple(n for n in OPTIONAL if getattr(self, n) is not None)]
 
     @property
     def _plain(self) -> bool:
-        rest = (self.beta, self.clip, self.truncate)
-        return isinstance(self.interest, int) and self.interest == 1 and rest == (None,) * 3
+        given = any(getattr(self, n) is not None for n in OPTIONAL)
+        return isinstance(self.interest, int) and self.interest == 1 and not given
 
     @property
     def _depends_on_state(self) -> bool:

@@ -63,7 +63,7 @@ def is_of_the_problem(emphasis: Callable[[Any], Any]) -> bool:
         return isinstance(error.obj, Transition)
     except Exception:  # the check of the rule says what it raises
         return False
-    return isinstance(found, Iterable)
+    return isinstance(found, Iterable | sp.MatrixBase)
 
 
 @final
