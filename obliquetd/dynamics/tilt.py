@@ -10,7 +10,7 @@ from obliquetd.algebra import Matrix
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import plain, unsigned
 from obliquetd.errors import UndefinedError
-from obliquetd.learners import omega
+from obliquetd.learners.emphatic import at_most, of_the_sample, of_the_state
 
 __all__ = ["tilted_kernel", "tilted_mass"]
 
@@ -34,9 +34,10 @@ def tilted_mass(rule: RuleOnNumbers) -> tuple[Matrix, Matrix]:
 
 def _weight(rule: RuleOnNumbers, sample: Sample) -> Any:
     """SETD's omega of an outcome, no more than its cap."""
-    cap = getattr(rule.plain.numbers, "cap", None)
-    weight = omega(sample.transition)
-    return weight if cap is None or cap > weight else cap
+    numbers = rule.plain.numbers
+    weigh = of_the_state if hasattr(numbers, "expected") else of_the_sample
+    weight = weigh(sample.transition, numbers)
+    return at_most(weight, numbers) if hasattr(numbers, "cap") else weight
 
 
 def tilted_kernel(rule: RuleOnNumbers) -> Matrix:

@@ -12,6 +12,7 @@ import sympy as sp
 from obliquetd.algebra import parse_number
 from obliquetd.errors import LearnerError, ObliqueTDError
 from obliquetd.learners.base import Learner, Parameter, parameters
+from obliquetd.learners.words import Transition
 
 __all__ = ["by_state", "entry", "same", "state_numbers"]
 
@@ -81,7 +82,8 @@ def _called(function: Any, problem: Any, what: str) -> Any:
     except Exception as error:  # a function of the user's own
         raise LearnerError(
             f"{what} is a function that raises {type(error).__name__} ({error}) when it is given the "
-            "problem; it has to return {state: number}"
+            "problem; it has to return {state: number}. An emphasis that is a function of a transition "
+            f"may read {', '.join(Transition._fields)}"
         ) from error
 
 

@@ -7,11 +7,10 @@ power_series(k)      f_k / xi with f_k = xi + P_gamma' xi + ... + (P_gamma')^k x
 batch_minimizer      the diagonal Omega that minimises ||Lambda' Xi Omega Phi - C||_F, the one of
                      least norm where there are many (Eq. batch)
 omega_star           the diagonal Omega that minimises ||Xi Omega Phi - X*||_F
-omega_s              Omega_S of Table I: omega of the expected Delta phi given the state, where
-                     SETD takes that of the sampled one
 ===================  =====================================================================
 
-They need the model. With lambda = 0 the fixed point is that of X = Xi Omega Phi.
+They need the model. With lambda = 0 the fixed point is that of X = Xi Omega Phi. Omega_S, the fourth
+of the paper's, is ``SETD(omega="expected")``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 from obliquetd.errors import InputError, UndefinedError
 
-__all__ = ["batch_minimizer", "omega_s", "omega_star", "power_series"]
+__all__ = ["batch_minimizer", "omega_star", "power_series"]
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,3 @@ def batch_minimizer(problem: Any) -> list[Any]:
 def omega_star(problem: Any) -> list[Any]:
     """The diagonal of ``problem.Omega_star``."""
     return _diagonal(problem.Omega_star)
-
-
-def omega_s(problem: Any) -> list[Any]:
-    """The diagonal of ``problem.Omega_S``."""
-    return _diagonal(problem.Omega_S)

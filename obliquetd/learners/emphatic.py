@@ -16,11 +16,14 @@ use that of the transition that leaves it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, final
 
+import sympy as sp
+
+from obliquetd.errors import UndefinedError
 from obliquetd.learners.base import Learner, StepSize, choice, positive, unit
 from obliquetd.learners.state import Theta, Trace
 from obliquetd.learners.words import emphatic, omega, td_error
@@ -35,9 +38,24 @@ class Lam(NamedTuple):
 
 
 class LamCap(NamedTuple):
-    """The trace parameter, and the most that an emphasis may be."""
+    """The trace parameter, and the most that omega may be."""
 
     lam: Any
+    cap: Any
+
+
+class LamExpected(NamedTuple):
+    """The trace parameter, and the weight of each state before its negative values become 0."""
+
+    lam: Any
+    expected: Any
+
+
+class LamExpectedCap(NamedTuple):
+    """All three."""
+
+    lam: Any
+    expected: Any
     cap: Any
 
 
@@ -51,14 +69,26 @@ def setd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     return emphatic(x.theta, m.e, t, omega(t), alpha, p.lam)
 
 
-def full(t: Any, p: Any) -> Any:
+def of_the_sample(t: Any, p: Any) -> Any:
     """Omega of the transition."""
     return omega(t)
 
 
-def at_most(t: Any, p: Any) -> Any:
-    """Omega of the transition, no more than the cap."""
-    weight = omega(t)
+def of_the_state(t: Any, p: Any) -> Any:
+    """Omega_S of the state."""
+    weight = p.expected[t.s]
+    if weight > 0:
+        return weight
+    return 0 * weight
+
+
+def as_it_is(weight: Any, p: Any) -> Any:
+    """The weight without a cap."""
+    return weight
+
+
+def at_most(weight: Any, p: Any) -> Any:
+    """The weight, no more than the cap."""
     if weight > p.cap:
         return p.cap + 0 * weight
     return weight
@@ -81,13 +111,41 @@ def with_capped_ratios(theta: Any, e: Any, t: Any, m: Any, alpha: Any, lam: Any)
 
 
 @cache
-def setd_with(weight: Callable[..., Any], update: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule of SETD(lambda) with a cap, with capped ratios, or both."""
+def setd_with(
+    weight: Callable[..., Any], limit: Callable[..., Any], update: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The rule of SETD(lambda) with a weight, a limit to it, and a way to update."""
 
-    def setd_capped(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
-        return update(x.theta, m.e, t, weight(t, p), alpha, p.lam)
+    def setd_general(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+        return update(x.theta, m.e, t, limit(weight(t, p), p), alpha, p.lam)
 
-    return setd_capped
+    return setd_general
+
+
+def projections(problem: Any) -> list[Any]:
+    """Lambda_s . phi_s / |Lambda_s|^2 for each state, of which Omega_S is the positive part.
+
+    In numbers it is Omega_S itself. Where phi_s is 0 or the state has no weight, it is 0.
+    """
+    if not problem.symbols:
+        return [problem.Omega_S[i, i] for i in range(len(problem.states))]
+    out = []
+    for s, xi, gap, phi in zip(
+        problem.states, problem.xi, problem.Lambda.tolist(), problem.Phi.tolist(), strict=True
+    ):
+        size = sp.cancel(sum(x * x for x in gap))
+        if not xi or not any(phi):
+            out.append(sp.Integer(0))
+        elif not size:
+            raise UndefinedError(
+                f"Omega_S is undefined in state {s!r}: its expected Delta phi is zero, so that every "
+                "weight minimises the paper's criterion; use omega='sampled', or give a weight for each "
+                "state with WeightedTD(emphasis=...)",
+                [s],
+            )
+        else:
+            out.append(sp.cancel(sum(x * y for x, y in zip(gap, phi, strict=True)) / size))
+    return out
 
 
 @final
@@ -133,8 +191,12 @@ class SETD(Learner):
             e_t = gamma_t lambda min(1, rho_{t-1}) e_{t-1} + omega_t phi_t
             theta += alpha rho_t delta_t e_t
 
-        delta is multiplied by rho_t in full, so that a tabular fixed point is v_pi; with
-        lambda = 0 it is SETD.
+        delta is multiplied by rho_t in full, so that a tabular fixed point is v_pi where the
+        emphasis does not depend on the next state; with lambda = 0 it is SETD.
+    omega : {"sampled", "expected"}
+        Whether omega is that of the sampled Delta phi, or of the expected one given the state: the
+        paper's Omega_S, for which the model is asked. That evaluates the target itself, where the
+        sampled one evaluates a tilted chain if transitions are stochastic.
 
     Examples
     --------
@@ -150,6 +212,7 @@ class SETD(Learner):
     lam: Any = unit(0, "the trace parameter")
     cap: Any = positive(None, "the most that omega may be")
     ratios: str = choice("full", "capped", meaning="the ratios that the trace decays by")
+    omega: str = choice("sampled", "expected", meaning="whose Delta phi omega is made of")
 
     key, name, color, mark = "setd", "SETD", "#D55E00", "s"
     source = "Lyu et al. 2018, Algorithms 1 and 2"
@@ -158,13 +221,26 @@ class SETD(Learner):
 
     @property
     def numbers(self) -> type:  # type: ignore[override]
-        """The trace parameter, and the cap where there is one."""
+        """The trace parameter, and what else the rule reads."""
+        if self.derives:
+            return LamExpected if self.cap is None else LamExpectedCap
         return Lam if self.cap is None else LamCap
 
     @property
+    def derives(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The weight of each state, where that is the emphasis."""
+        return {"expected": (1, "1/2", -2, 3)} if self.omega == "expected" else {}
+
+    def derive(self, problem: Any) -> Mapping[str, Any]:
+        return {"expected": projections(problem)}
+
+    @property
     def rule(self) -> Callable[..., Any]:  # type: ignore[override]
-        """Algorithm 2, or what a cap or capped ratios make of it."""
-        if self.cap is None and self.ratios == "full":
+        """Algorithm 2, or what the settings make of it."""
+        if self.cap is None and self.ratios == "full" and self.omega == "sampled":
             return setd
-        weight = full if self.cap is None else at_most
-        return setd_with(weight, emphatic if self.ratios == "full" else with_capped_ratios)
+        return setd_with(
+            of_the_sample if self.omega == "sampled" else of_the_state,
+            as_it_is if self.cap is None else at_most,
+            emphatic if self.ratios == "full" else with_capped_ratios,
+        )

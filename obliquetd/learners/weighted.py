@@ -80,7 +80,7 @@ class WeightedTD(Learner):
         a rule, or one of the problem, which gives a number for each state, in the order of
         ``problem.states``, or a mapping. Ready-made ones of the problem are in
         :mod:`obliquetd.learners.emphases`: a power series between TD and ETD, the batch
-        minimiser, Omega* and Omega_S.
+        minimiser, and Omega*.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class WeightedTD(Learner):
     ...     return weight if 2 > weight else 2 + 0 * t.g
     >>> mean_dynamics(two_state(), WeightedTD(emphasis=capped)).A[0]
     2/5
-    >>> mean_dynamics(two_state(), WeightedTD(emphasis=emphases.omega_s)).A[0]
-    2
+    >>> mean_dynamics(two_state(), WeightedTD(emphasis=emphases.omega_star)).A[0]
+    29/10
     """
 
     alpha: StepSize = None

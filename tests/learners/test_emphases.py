@@ -271,7 +271,6 @@ def test_the_tilted_kernel_knows_the_cap():
 
 SHIPPED = {
     "Omega_star": emphases.omega_star,
-    "Omega_S": emphases.omega_s,
     "Omega_S_batch": emphases.batch_minimizer,
 }
 
@@ -294,13 +293,40 @@ def test_the_shipped_emphases_have_the_fixed_points_of_their_matrices(name, seed
     )
 
 
-def test_the_state_conditional_weight_is_not_the_sampled_one():
+@pytest.mark.parametrize("cap", [None, "1/2"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_state_conditional_weight(cap, seed):
     """Omega_S(s) is omega of the expected Delta phi; SETD's, of the sampled one: they differ."""
-    problem = random_problem(4, 2, seed=0)
-    sampled, expected = SETD(), WeightedTD(emphasis=emphases.omega_s)
-    assert otd.mean_dynamics(problem, sampled).A != otd.mean_dynamics(problem, expected).A
-    assert problem.fixed_point(expected).theta == problem.fixed_point("setd").theta
-    assert otd.mean_dynamics(two_state(), expected).A == otd.mean_dynamics(two_state(), sampled).A
+    problem = random_problem(4, 2, seed=seed)
+    learner = SETD(omega="expected", cap=cap)
+    found = otd.mean_dynamics(problem, learner)
+    weights = [x if cap is None else min(x, HALF) for x in problem.Omega_S.diagonal()]
+    m = [w * x for w, x in zip(problem.xi, weights, strict=True)]
+    assert (found.A, found.b) == closed(problem, m, 0)
+    lam = SETD(omega="expected", cap=cap, lam="1/2")
+    assert dynamics(problem, lam) == closed(problem, m, HALF)
+    assert found.A != otd.mean_dynamics(problem, SETD(cap=cap)).A
+    assert list(found.tilted_weights) == weights
+    if all(weights):
+        assert found.tilted_kernel == problem.P_pi
+    if cap is None:
+        assert problem.fixed_point(learner).theta == problem.fixed_point("setd").theta
+
+
+def test_the_state_conditional_weight_over_a_symbol():
+    """Its sign changes where the problem's cells do: the region is that of each cell's own A."""
+    gamma = sp.Symbol("gamma")
+    for problem in (two_state("gamma"), random_problem(3, 1, seed=1).replace(discount="gamma")):
+        region = otd.stability_region(problem, SETD(omega="expected"), "gamma")
+        for value in (sp.Rational(k, 8) for k in range(1, 8, 2)):
+            there = problem.subs({gamma: value})
+            assert (value in region) == otd.mean_dynamics(there, SETD(omega="expected")).is_stable()
+            Omega = WeightedTD(emphasis=lambda p: list(p.Omega_S.diagonal()))
+            assert (value in region) == otd.mean_dynamics(there, Omega).is_stable()
+    undefined = otd.stability_region(two_state("gamma"), SETD(omega="expected"), "gamma")
+    assert HALF not in undefined  # there Lambda of the left state is 0
+    table = random_problem(3, 1, seed=1).replace(features=None)
+    assert sp.Matrix(otd.mean_dynamics(table, SETD(omega="expected")).fixed_point()) == table.v_pi
 
 
 def test_an_emphasis_in_any_form():
@@ -328,6 +354,7 @@ def test_an_emphasis_in_any_form():
         (lambda: WeightedTD(emphasis=lambda p: p.discount), "gave 1 numbers for 2 states"),
         (lambda: WeightedTD(emphasis=lambda p: p.Omega_star), "give its diagonal"),
         (lambda: WeightedTD(emphasis=lambda p: p.states[7]), "raises IndexError"),
+        (lambda: WeightedTD(emphasis=lambda t: t.gamma), "a transition may read features, s, n"),
         (lambda: ETD(interest=lambda p: [1, -1]), "interest is -1"),
         (lambda: ETD(interest=lambda p: [1, 2, 3]), "gave 3 numbers for 2 states"),
         (lambda: ETD(interest={"left": 1, "right": -1}), "interest is -1"),
@@ -359,7 +386,7 @@ def test_a_power_series_needs_weight_where_it_puts_some():
     [
         ETD(lam="1/2", beta="1/3", interest={"a": 1, "b": 2}, truncate=2),
         ETD(truncate=0, interest=lambda p: 2),
-        SETD(lam="1/2", cap=2, ratios="capped"),
+        SETD(lam="1/2", cap=2, ratios="capped", omega="expected"),
         WeightedTD(lam="1/2", emphasis=emphases.omega_star),
     ],
     ids=lambda learner: learner.label,
