@@ -36,6 +36,10 @@ from obliquetd.learners import (
     DoubleSampledResidualGradient,
     ResidualGradient,
     RobbinsMonro,
+    TrueOnlineETD,
+    TrueOnlineGTD,
+    TrueOnlineSETD,
+    TrueOnlineTD,
     WeightedTD,
 )
 from obliquetd.mdp import MDP, Policy
@@ -70,6 +74,10 @@ __all__ = [
     "PolicyEvaluation",
     "ResidualGradient",
     "RobbinsMonro",
+    "TrueOnlineETD",
+    "TrueOnlineGTD",
+    "TrueOnlineSETD",
+    "TrueOnlineTD",
     "WeightedTD",
     "check_certificate",
     "compare",

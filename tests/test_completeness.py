@@ -66,6 +66,10 @@ CLOSED_FORMS = {
     "double-sampled-residual-gradient": lambda p: (
         (p.L_pi * p.Phi).T * sp.diag(*p.xi) * (p.L_pi * p.Phi)
     ),
+    "true-online-td": td,
+    "true-online-setd": setd,
+    "true-online-etd": etd,
+    "true-online-gtd": joint(1),
     "weighted-td": td,
 }
 """A of each learner with its defaults, from the matrices of the problem and not from its rule."""

@@ -6,64 +6,82 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import Matrix
+from obliquetd.algebra import Matrix, parse_number
+from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.sampling import is_stationary
 from obliquetd.errors import InputError, SingularError, UndefinedError
+from obliquetd.learners import ETD
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
 
 __all__ = ["follow_on_second_moment", "second_moment_is_finite", "second_moment_kernel"]
 
 
-def second_moment_kernel(problem: PolicyEvaluation) -> Any:
+def second_moment_kernel(problem: PolicyEvaluation, beta: Any = None) -> Any:
     """K(s, s') = sum over a of mu(a|s) p (g rho)^2, public, (n, n).
+
+    Given beta, g is beta times the row's own discount, as in ETD(lambda, beta).
 
     The second moment of F_t = 1 + g rho F_{t-1} is carried by K; it is finite exactly
     where the spectral radius of K is below 1 (K has no negative entry).
     """
-    return _kernel(problem.native).public()
+    return _kernel(*_decays(problem, beta)).public()
 
 
-def _weighted(ops: Operators, power: int) -> Any:
+def _decays(problem: PolicyEvaluation, beta: Any) -> tuple[Operators, Any]:
+    """The operators, and what F decays by on each row besides rho."""
+    if beta is None:
+        return problem.native, problem.native.row_discount
+    ops = operators_for(problem, ETD(beta=beta))
+    return ops, ops.own_discount * ops.arithmetic.scalar(parse_number(beta))
+
+
+def _weighted(ops: Operators, decays: Any, power: int) -> Any:
     """mu p (g rho)^power for every row; 0 where mu is."""
     zero = ops.arithmetic.zero
     out = ops.probability.copy()
-    for i, (mu, pi, p, g) in enumerate(
-        zip(ops.mu, ops.pi, ops.probability, ops.row_discount, strict=True)
-    ):
+    for i, (mu, pi, p, g) in enumerate(zip(ops.mu, ops.pi, ops.probability, decays, strict=True)):
         out[i] = mu * p * (g * pi / mu) ** power if mu else zero
     return out
 
 
-def _kernel(ops: Operators) -> Matrix:
-    return ops.square(_weighted(ops, 2))
+def _kernel(ops: Operators, decays: Any) -> Matrix:
+    return ops.square(_weighted(ops, decays, 2))
 
 
-def second_moment_is_finite(problem: PolicyEvaluation) -> bool:
+def second_moment_is_finite(problem: PolicyEvaluation, beta: Any = None) -> bool:
     """Whether E[F_t^2] stays bounded, decided without computing an eigenvalue.
 
     For a nonnegative K, the spectral radius is below 1 if and only if (I - K) x = 1 has
-    a solution with all entries positive.
+    a solution with all entries positive. Given beta, it is that of ETD(lambda, beta).
 
     Raises
     ------
     SignUndecidedError
         Where it depends on a symbol.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> [second_moment_is_finite(two_state(), beta) for beta in (None, "7/10", "71/100")]
+    [False, True, False]
     """
-    ops = problem.native
+    ops, decays = _decays(problem, beta)
     ones = ops.arithmetic.column([ops.arithmetic.one] * ops.n)
     try:
-        x = (ops.arithmetic.identity(ops.n) - _kernel(ops)).solve(ones, "I - K")
+        x = (ops.arithmetic.identity(ops.n) - _kernel(ops, decays)).solve(ones, "I - K")
     except SingularError:
         return False
     return all(ops.arithmetic.sign(v) > 0 for v in x.entries())
 
 
-def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
+def follow_on_second_moment(problem: PolicyEvaluation, beta: Any = None) -> Any:
     """E[F_t^2 | S_t = s] in the stationary distribution, n of them; oo everywhere if infinite.
 
     With zeta(s) = E[F 1{s}] = f(s) and q(s) = E[F^2 1{s}],
     q(s') = xi(s') + 2 sum of mu p g rho f(s) + sum of mu p (g rho)^2 q(s).
+
+    Given beta, g is beta times the row's own discount, here and in f, as in ETD(lambda, beta).
 
     Raises
     ------
@@ -82,7 +100,7 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
     >>> follow_on_second_moment(two_state(discount="9/10"))[0]
     oo
     """
-    ops = problem.native
+    ops, decays = _decays(problem, beta)
     if not is_stationary(ops):
         raise InputError(
             "the follow-on trace is carried along a trajectory, whose states are distributed as the "
@@ -93,11 +111,12 @@ def follow_on_second_moment(problem: PolicyEvaluation) -> Any:
         raise UndefinedError(
             f"the states {ops.names(ops.unvisited)[:8]} are never visited", ops.names(ops.unvisited)
         )
-    if not second_moment_is_finite(problem):
+    if not second_moment_is_finite(problem, beta):
         return sp.ImmutableDenseMatrix([sp.oo] * ops.n)
     two = ops.arithmetic.one + ops.arithmetic.one
-    linear = ops.square(_weighted(ops, 1)).T @ ops.f
-    source = ops.xi + linear.scaled(two)
-    q = (ops.arithmetic.identity(ops.n) - _kernel(ops)).T.solve(source, "I - K'")
+    moved, identity = ops.square(_weighted(ops, decays, 1)).T, ops.arithmetic.identity(ops.n)
+    f = ops.f if beta is None else (identity - moved).solve(ops.xi, "the mean follow-on trace")
+    source = ops.xi + (moved @ f).scaled(two)
+    q = (identity - _kernel(ops, decays)).T.solve(source, "I - K'")
     inverse = [ops.arithmetic.one / w for w in ops.xi.entries()]
     return q.scale_rows(ops.arithmetic.column(inverse)).public_vector()

@@ -20,6 +20,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
@@ -145,10 +146,19 @@ def _has(setting: Any, symbol: sp.Symbol) -> bool:
     """Whether a learner's setting is a formula in the symbol."""
     if callable(setting):
         return False
+    if isinstance(setting, Mapping):
+        return any(_has(x, symbol) for x in setting.values())
     try:
         return bool(sp.sympify(public_number(parse_number(setting))).has(symbol))
     except NumberError:  # a word to choose from
         return False
+
+
+def _at(setting: Any, values: dict[Any, Any]) -> Any:
+    """A learner's setting with values put in for symbols."""
+    if isinstance(setting, Mapping):
+        return {s: _at(x, values) for s, x in setting.items()}
+    return public_number(substitute(parse_number(setting), values))
 
 
 def _domain(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
@@ -216,7 +226,7 @@ def _stable_at(
             return stable_at_root(problem, learner, symbol, value, sampling)
         values = {symbol: value}
         fields = {
-            p.name: public_number(substitute(parse_number(getattr(learner, p.name)), values))
+            p.name: _at(getattr(learner, p.name), values)
             for p in parameters(type(learner))
             if _has(getattr(learner, p.name), symbol)
         }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from obliquetd.algebra import Matrix
-from obliquetd.dynamics.rule import RuleOnNumbers
+from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import plain, unsigned
 from obliquetd.errors import UndefinedError
-from obliquetd.learners import omega
+from obliquetd.learners.emphatic import at_most, of_the_sample, of_the_state
 
 __all__ = ["tilted_kernel", "tilted_mass"]
 
@@ -18,7 +20,7 @@ def tilted_mass(rule: RuleOnNumbers) -> tuple[Matrix, Matrix]:
     ops, arithmetic = rule.ops, rule.ops.arithmetic
     taken = [sample for sample in rule.samples if sample.transition.rho]
     weights = [  # mu p rho = pi p
-        sample.chance * unsigned(sample.transition.rho * omega(sample.transition), arithmetic)
+        sample.chance * unsigned(sample.transition.rho * _weight(rule, sample), arithmetic)
         for sample in taken
     ]
     values = np.array(plain([weights])[0], dtype=float if arithmetic.kind == "float" else object)
@@ -28,6 +30,14 @@ def tilted_mass(rule: RuleOnNumbers) -> tuple[Matrix, Matrix]:
         arithmetic.assemble((ops.n, ops.n), state, reached, values),
         arithmetic.assemble((ops.n, 1), state, at, values),
     )
+
+
+def _weight(rule: RuleOnNumbers, sample: Sample) -> Any:
+    """SETD's omega of an outcome, no more than its cap."""
+    numbers = rule.plain.numbers
+    weigh = of_the_state if hasattr(numbers, "expected") else of_the_sample
+    weight = weigh(sample.transition, numbers)
+    return at_most(weight, numbers) if hasattr(numbers, "cap") else weight
 
 
 def tilted_kernel(rule: RuleOnNumbers) -> Matrix:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from obliquetd.algebra import number_text, parse_number, quoted
@@ -133,6 +133,8 @@ def setting_text(value: Any) -> str:
     if callable(value):
         plain = getattr(value, "__name__", None)
         return plain or (repr(value) if " at 0x" not in repr(value) else type(value).__name__)
+    if isinstance(value, Mapping):
+        return str(value)
     if isinstance(value, str):
         try:
             value = parse_number(value)

@@ -299,6 +299,6 @@ def _setting(learner: Learner, name: str) -> Any:
     if value is None:
         return None
     words = [p.name for p in parameters(type(learner)) if p.choices]
-    if callable(value) or name in words:
+    if callable(value) or name in words or isinstance(value, Mapping):
         return setting_text(value)
     return FLOAT.scalar(parse_number(value))

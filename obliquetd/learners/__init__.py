@@ -7,7 +7,7 @@ what it keeps                   :class:`Vector`, :class:`Number`, :class:`Square
                                 :class:`Slots`; ready-made :class:`Theta`,
                                 :class:`ThetaW`, :class:`Trace`, :class:`Nothing`
 its numbers                     :func:`positive`, :func:`nonnegative`, :func:`unit`,
-                                :func:`number`, :func:`choice`, and :func:`ratio` for a
+                                :func:`number`, :func:`whole`, :func:`choice`, and :func:`ratio` for a
                                 second step size
 whether it is what it should    :func:`check`
 from a file                     :func:`learner_class`
@@ -22,6 +22,7 @@ Examples
 True
 """
 
+from obliquetd.learners import emphases
 from obliquetd.learners.base import (
     Learner,
     Parameter,
@@ -35,10 +36,12 @@ from obliquetd.learners.base import (
     require_learner,
     require_learners,
     unit,
+    whole,
 )
 from obliquetd.learners.check import Checked, check
-from obliquetd.learners.emphatic import ETD, SETD, TD, WeightedTD
+from obliquetd.learners.emphatic import SETD, TD
 from obliquetd.learners.files import learner_class
+from obliquetd.learners.follow_on import ETD
 from obliquetd.learners.gradient import GTD2, TDC
 from obliquetd.learners.residual import DoubleSampledResidualGradient, ResidualGradient
 from obliquetd.learners.state import (
@@ -52,6 +55,13 @@ from obliquetd.learners.state import (
     Trace,
     Vector,
 )
+from obliquetd.learners.true_online import (
+    TrueOnlineETD,
+    TrueOnlineGTD,
+    TrueOnlineSETD,
+    TrueOnlineTD,
+)
+from obliquetd.learners.weighted import WeightedTD
 from obliquetd.learners.words import (
     Transition,
     difference,
@@ -65,7 +75,8 @@ from obliquetd.learners.words import (
 LEARNERS: dict[str, type[Learner]] = {
     kind.key: kind
     for kind in (
-        TD, SETD, ETD, GTD2, TDC, ResidualGradient, DoubleSampledResidualGradient, WeightedTD,
+        TD, SETD, ETD, GTD2, TDC, ResidualGradient, DoubleSampledResidualGradient,
+        TrueOnlineTD, TrueOnlineSETD, TrueOnlineETD, TrueOnlineGTD, WeightedTD,
     )
 }  # fmt: skip
 """Every learner by the name that the command line uses."""
@@ -92,11 +103,16 @@ __all__ = [
     "ThetaW",
     "Trace",
     "Transition",
+    "TrueOnlineETD",
+    "TrueOnlineGTD",
+    "TrueOnlineSETD",
+    "TrueOnlineTD",
     "Vector",
     "WeightedTD",
     "check",
     "choice",
     "difference",
+    "emphases",
     "emphatic",
     "learner_class",
     "nonnegative",
@@ -111,4 +127,5 @@ __all__ = [
     "require_learners",
     "td_error",
     "unit",
+    "whole",
 ]

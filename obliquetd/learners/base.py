@@ -22,7 +22,7 @@ from obliquetd.algebra import number_text, parse_number, public_number, quoted
 from obliquetd.errors import InputError, LearnerError
 from obliquetd.learners.functions import reads
 from obliquetd.learners.schedules import RobbinsMonro, StepSize, check_step_size
-from obliquetd.learners.state import Nothing, Theta, size
+from obliquetd.learners.state import ByState, Nothing, Theta, size
 
 __all__ = [
     "Learner",
@@ -39,6 +39,7 @@ __all__ = [
     "require_learner",
     "require_learners",
     "unit",
+    "whole",
 ]
 
 
@@ -60,6 +61,8 @@ class Parameter:
         What it is, in a few words, for help and tables; may be empty.
     shown : bool
         Whether a label in a sweep shows it at its default, too, as it does the step size.
+    by_state : bool
+        Whether it may be {state: number} or a function of the problem.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     meaning: str = ""
     shown: bool = False
+    by_state: bool = False
 
     @property
     def told(self) -> str:
@@ -83,11 +87,17 @@ class Parameter:
         InputError
             Outside the domain.
         """
+        if value is None and self.default is None:
+            return None
+        if self.by_state and isinstance(value, Mapping):
+            return {s: self.read(x) for s, x in value.items()}
         if self.choices:
             if value not in self.choices:
                 raise InputError(f"{self.name} is {value!r}; expected {self.expected}")
             return parse_number(self.choices.index(value))
         found = parse_number(value, self.name)
+        if isinstance(found, sp.Basic) and self.domain is sp.S.Naturals0:
+            raise InputError(f"{self.name} is {quoted(found)}; expected {self.expected}")
         if not isinstance(found, sp.Basic) and self.domain is not None:
             exact = public_number(found)
             inside = self.domain.contains(
@@ -127,6 +137,11 @@ def unit(default: Any, meaning: str = "") -> Any:
 def number(default: Any, meaning: str = "") -> Any:
     """A setting that is any number."""
     return _declared(default, sp.S.Reals, "a number", meaning)
+
+
+def whole(default: Any, meaning: str = "") -> Any:
+    """A setting that is a whole number, such as a number of steps; no symbol stands for it."""
+    return _declared(default, sp.S.Naturals0, "a whole number that is 0 or more", meaning)
 
 
 def choice(*words: str, meaning: str = "") -> Any:
@@ -181,8 +196,11 @@ class Learner(ABC):
     def __post_init__(self) -> None:
         check_step_size(self.alpha, "alpha")
         for parameter in parameters(type(self)):
-            if not callable(value := getattr(self, parameter.name)):
-                parameter.read(value)
+            if callable(value := getattr(self, parameter.name)):
+                continue
+            parameter.read(value)
+            if parameter.by_state and isinstance(value, Mapping):
+                object.__setattr__(self, parameter.name, ByState(value))
         if getattr(type(self), "rule", None) is None:
             raise LearnerError(
                 f"{self.name} has no rule; give its class one, as in rule = staticmethod(my_rule)"
@@ -365,6 +383,7 @@ def parameters(kind: type[Learner]) -> list[Parameter]:
             field.metadata.get("choices", ()),
             field.metadata.get("meaning", ""),
             field.metadata.get("shown", False),
+            field.metadata.get("by_state", False),
         )
         for field in dataclasses.fields(kind)
         if field.name != "alpha" and field.init
@@ -374,4 +393,4 @@ def parameters(kind: type[Learner]) -> list[Parameter]:
 def _text(value: Any) -> str:
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
-    return value if isinstance(value, str) else number_text(parse_number(value))
+    return str(value) if isinstance(value, str | ByState) else number_text(parse_number(value))

@@ -18,6 +18,7 @@ import functools
 import math
 import typing
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy as np
 from obliquetd.errors import LearnerError
 
 __all__ = [
+    "ByState",
     "Nothing",
     "Number",
     "Shape",
@@ -43,6 +45,28 @@ __all__ = [
 
 LINE = 8
 """Floats in a cache line."""
+
+
+class ByState(Mapping[Hashable, Any]):
+    """A setting {state: number} that cannot be changed, so that its learner can be hashed."""
+
+    def __init__(self, numbers: Mapping[Hashable, Any]) -> None:
+        self._numbers = dict(numbers)
+
+    def __getitem__(self, state: Hashable) -> Any:
+        return self._numbers[state]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._numbers.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._numbers)
 
 
 class Shape(ABC):

@@ -67,7 +67,7 @@ def withheld(
         lost = f"runs of {name} that diverged: {curve.diverged}" if curve.diverged else ""
         why = (
             lost
-            or (follow_on if curve.learner.memory is ETD.memory else "")
+            or (follow_on if isinstance(curve.learner, ETD) else "")
             or everywhere
             or _misses(curve, found.steps, exact.get(name, {}))
         )

@@ -7,6 +7,7 @@ floats cannot tell) is passed over and counted; what cannot be right for any can
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import FunctionType
 from typing import NamedTuple
 
 import numpy as np
@@ -125,4 +126,6 @@ def shrink(quest: Quest, genome: Genome) -> tuple[Genome, int]:
 
 def _settings(learner: Learner) -> str:
     numbers = {k: serial_number(exactify(v)) for k, v in learner.values.items()}
-    return f"{learner.name} {digest(learner.rule)} {numbers}"
+    derived = {k: getattr(learner, k, None) for k in learner.derives}
+    taken = {k: digest(v) if isinstance(v, FunctionType) else repr(v) for k, v in derived.items()}
+    return f"{learner.name} {digest(learner.rule)} {numbers}" + (f" {taken}" if taken else "")

@@ -1,11 +1,14 @@
 """Compiled rules against a loop written by hand for one rule, and against plain numpy."""
 
+from types import SimpleNamespace
+
 import numba
 import numpy as np
 import pytest
 
-from obliquetd.learners import LEARNERS, SETD, TD, TDC
-from obliquetd.learners.compiled import SUMS, compiled_driver
+from obliquetd.learners import ETD, LEARNERS, SETD, TD, TDC, TrueOnlineTD, WeightedTD
+from obliquetd.learners.base import each
+from obliquetd.learners.compiled import SUMS, compiled_driver, float_numbers
 from obliquetd.learners.state import floats
 from tests.benchmarks.former_rules import FORMER, former_driver
 
@@ -85,6 +88,68 @@ def tdc_by_hand(
         decay = g * lam
 
 
+@numba.njit(nogil=True, error_model="numpy", fastmath=SUMS)
+def weighted_by_hand(
+    theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam, weights
+):
+    d = len(theta)
+    decay = 0.0
+    for t in range(len(rows)):
+        i = rows[t]
+        s, n, g, ratio = state[i], next_state[i], discount[i], rho[i]
+        m, delta = weights[s], reward[i]
+        for k in range(d):
+            delta += (g * features[n, k] - features[s, k]) * theta[k]
+        step = alpha * delta
+        for k in range(d):
+            e[k] = ratio * (decay * e[k] + m * features[s, k])
+            theta[k] += step * e[k]
+        decay = g * lam
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath=SUMS)
+def etd_by_hand(
+    theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam, weights, beta
+):
+    d = len(theta)
+    decay, F = 0.0, 0.0
+    for t in range(len(rows)):
+        i = rows[t]
+        s, n, g, ratio = state[i], next_state[i], discount[i], rho[i]
+        F = weights[s] + F
+        m, delta = lam * weights[s] + (1 - lam) * F, reward[i]
+        for k in range(d):
+            delta += (g * features[n, k] - features[s, k]) * theta[k]
+        step = alpha * delta
+        for k in range(d):
+            e[k] = ratio * (decay * e[k] + m * features[s, k])
+            theta[k] += step * e[k]
+        decay, F = g * lam, beta * ratio * F
+
+
+@numba.njit(nogil=True, error_model="numpy", fastmath=SUMS)
+def true_online_by_hand(
+    theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam
+):
+    d = len(theta)
+    decay, moved = 0.0, 0.0
+    for t in range(len(rows)):
+        i = rows[t]
+        s, n, g, ratio = state[i], next_state[i], discount[i], rho[i]
+        delta, along = reward[i], 0.0
+        for k in range(d):
+            delta += (g * features[n, k] - features[s, k]) * theta[k]
+            along += e[k] * features[s, k]
+        own = alpha * (1.0 - ratio * decay * along)
+        change = 0.0
+        for k in range(d):
+            e[k] = ratio * (decay * e[k] + own * features[s, k])
+            step = (delta + moved) * e[k] - moved * alpha * ratio * features[s, k]
+            theta[k] += step
+            change += step * features[n, k]
+        decay, moved = g * lam, change
+
+
 def td_in_numpy(theta, e, features, state, next_state, reward, discount, rho, rows, alpha, lam):
     decay = 0.0
     for i in rows:
@@ -101,16 +166,17 @@ def drive(learner, data, lam):
     steps = len(data["rows"])
     fresh = np.zeros(steps, dtype=np.bool_)
     alphas, record = np.full(steps, 1e-3), np.zeros((2, d))
-    numbers = learner.numbers(**{**{k: float(v) for k, v in learner.values.items()}, "lam": lam})
+    values = {k: each(float, v) for k, v in learner.values.items()}
+    numbers = float_numbers(learner, {**values, "lam": lam})
     ones = np.ones(ROWS)
 
     def run():
-        x = floats(learner.weights, d, numbers)[1]
+        weights, x = floats(learner.weights, d, numbers)
         memory, m = floats(learner.memory, d, numbers)
         compiled_driver(learner.rule)(
-            x.theta, x, memory, m, numbers, data["features"], data["state"], data["next_state"],
+            x.theta, weights, x, memory, m, numbers, data["features"], data["state"], data["next_state"],
             data["reward"], data["discount"], ones, ones, ones, data["rho"], data["rows"],
-            data["rows"], fresh, alphas, steps, record,
+            data["rows"], fresh, alphas, steps, np.inf, record,
         )  # fmt: skip
         return x.theta
 
@@ -160,6 +226,30 @@ def test_against_a_loop_by_hand(against, name, d, wanted):
     }[name]
     ours, peer = drive(learner, data, lam), by_hand(function, data, *last)
     assert np.allclose(ours(), peer(), rtol=1e-8)
+    against(f"{name}, d = {d}, against a loop by hand", ours, peer, wanted, rounds=9)
+
+
+@pytest.mark.benchmark(group="learners")
+@pytest.mark.parametrize(("d", "wanted"), [(8, "at most 2"), (201, "at most 1.5")])
+@pytest.mark.parametrize("name", ["weighted", "etd", "true-online-td"])
+def test_later_rules_against_a_loop_by_hand(against, name, d, wanted):
+    """An emphasis for each state; beta and an interest for each state; true online.
+
+    On a trajectory: the state that a row leaves is the one that the row before it reached.
+    """
+    data = outcomes(d, 2_000_000 // d)
+    data["next_state"] = np.roll(data["state"], -1)
+    data["rows"] = np.arange(len(data["rows"])) % ROWS
+    weights = np.linspace(0.5, 1.5, STATES)
+    by_state = [float(w) for w in weights]
+    problem = SimpleNamespace(states=range(STATES))
+    learner, function, last = {
+        "weighted": (WeightedTD(emphasis=lambda p: by_state), weighted_by_hand, (weights,)),
+        "etd": (ETD(beta="1/10", interest=lambda p: by_state), etd_by_hand, (weights, 0.1)),
+        "true-online-td": (TrueOnlineTD(), true_online_by_hand, ()),
+    }[name]
+    ours, peer = drive(learner.bound(problem), data, 0.5), by_hand(function, data, 1e-3, 0.5, *last)
+    assert np.allclose(ours(), peer(), rtol=1e-7)
     against(f"{name}, d = {d}, against a loop by hand", ours, peer, wanted, rounds=9)
 
 

@@ -150,7 +150,7 @@ def test_the_compiled_rule_is_the_rule(seed, name):
     rng = np.random.default_rng(seed)
     learner = LEARNERS[name]()
     theta, w, phi, nxt, twin = rng.normal(size=(5, 4))
-    arguments = (theta, w, rng.normal(size=5), phi, nxt, rng.normal(), 0.9, rng.random())
+    arguments = (theta, w, rng.normal(size=64), phi, nxt, rng.normal(), 0.9, rng.random())
     kwargs = {"twin": (twin, 0.5, 1.5), "alpha": 0.1, "beta": 0.2, "lam": 0.4}
     plain = step(learner, *arguments, **kwargs)
     compiled = step(learner, *arguments, **kwargs, rule=compiled_rule(learner.rule))
