@@ -205,6 +205,7 @@ class Trial:
             [[self.some() for _ in range(d)] for _ in range(STATES)], (STATES, d)
         )
         self.features.flags.writeable = False
+        self.features_next = self.features[::-1]
         self.empty = [QQ(0)] * self.rule.memory_size
 
     def some(self) -> Any:
@@ -237,6 +238,7 @@ class Trial:
             self.features, draw.randrange(STATES), draw.randrange(STATES),
             self.some() if reward is None else reward, g, own, pi, mu, pi / mu,
             draw.randrange(STATES), QQ(draw.randint(0, 9), 9), QQ(draw.randint(0, 8), 4),
+            self.features_next, QQ(draw.choice([1, 2]), 2),
         )  # fmt: skip
 
     def weights(self) -> list[Any]:
@@ -299,7 +301,10 @@ class Trial:
     def compiles_to_itself(self) -> None:
         """The compiled rule, floats in and out, along one run of the exact one."""
         numbers = float_numbers(self.learner, {k: each(float, v) for k, v in self.values.items()})
-        shown = np.array([[float(v) for v in row] for row in self.features])
+        shown, expected = (
+            np.array([[float(v) for v in row] for row in part])
+            for part in (self.features, self.features_next)
+        )
         x, m = self.weights(), self.empty
         fx, fm = (np.array([float(v) for v in part]) for part in (x, m))
         state = (
@@ -310,7 +315,8 @@ class Trial:
             t = self.transition()
             x, m, delta = self.run(t, x, m, QQ(1, 10))
             floats = Transition(
-                *(shown, t.s, t.n, *map(float, t[3:9]), t.twin, *map(float, t[10:]))
+                shown, t.s, t.n, *map(float, t[3:9]), t.twin, *map(float, t[10:12]),
+                expected, float(t.rho_expected),
             )  # fmt: skip
             try:
                 found = compiled_rule(self.learner.rule)(*state, floats, 0.1, numbers)

@@ -43,6 +43,7 @@ from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
 from obliquetd.mdp import Policy
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
 from obliquetd.problem.inputs import OCCUPANCY, Inputs
+from obliquetd.problem.places import NOBODY, Start
 
 __all__ = ["Operators"]
 
@@ -51,22 +52,22 @@ class Operators:
     """Everything that follows from the inputs of a problem, in their arithmetic or another."""
 
     def __init__(self, inputs: Inputs, arithmetic: Arithmetic | None = None) -> None:
-        self.inputs, self.mdp = inputs, inputs.mdp
+        self.inputs, self.mdp, self.places = inputs, inputs.mdp, inputs.places
         self.arithmetic = inputs.arithmetic if arithmetic is None else arithmetic
-        self.labels = self.mdp.states
+        self.labels, self.noun = self.places.labels, self.places.noun
         self.arithmetic.check_size(len(self.labels))
-        self.terminal = tuple(self.mdp.index[s] for s in self.mdp.terminal)
+        self.terminal = self.places.terminal
         self.discount = self.arithmetic.scalar(inputs.discount)
-        begin = inputs.start
-        start = None if begin is None else {i: p for i, p in enumerate(begin) if p != 0}
-        self.table = table = self.mdp.table.closed(self.terminal, start)
+        table, self.choices = self.places.closed(inputs.start)
         self.state, self.next_state = table.state, table.next_state
         self.probability = self.arithmetic.scalars(table.probability)
         self.reward = self.arithmetic.scalars(table.reward)
         self.own_discount = self.arithmetic.scalars(table.discount)
         self.row_discount = self.own_discount * self.discount
-        self.pi = self._policy_column(inputs.target)
-        self.mu = self.pi if inputs.behavior is None else self._policy_column(inputs.behavior)
+        self.pi = self._chances(inputs.target, self.choices.state, self.choices.action)
+        self.mu = self.pi if inputs.behavior is None else self._chances(
+            inputs.behavior, self.choices.state, self.choices.action
+        )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operators, (self.inputs, self.arithmetic)
@@ -75,24 +76,54 @@ class Operators:
         """The same problem in another arithmetic."""
         return Operators(self.inputs, arithmetic)
 
-    def _policy_column(self, policy: Policy) -> Any:
-        """pi(a | s) for every row of the table; a terminal state has one way on."""
-        table, zero, ends = self.table, self.arithmetic.zero, set(self.terminal)
-        out = np.empty(len(table), dtype=float if self.arithmetic.kind == "float" else object)
-        for begin, end in table.pairs():
-            if int(table.state[begin]) in ends:
-                out[begin:end] = self.arithmetic.one
-                continue
-            row = policy.parsed(self.labels[table.state[begin]])
-            p = row.get(self.mdp.actions[table.action[begin]])
-            scalar = zero if p is None else self.arithmetic.scalar(p)
-            for i in range(begin, end):
-                out[i] = scalar
+    def _chances(self, policy: Policy, state: Any, action: Any) -> Any:
+        """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
+        known: dict[tuple[int, int], Any] = {}
+        out = np.empty(len(state), dtype=float if self.arithmetic.kind == "float" else object)
+        for i, (s, a) in enumerate(zip(state.tolist(), action.tolist(), strict=True)):
+            if (s, a) not in known:
+                known[s, a] = self._chance(policy, s, a)
+            out[i] = known[s, a]
         return out
+
+    def _chance(self, policy: Policy, state: int, action: int) -> Any:
+        if state == NOBODY:
+            return self.arithmetic.one
+        p = policy.parsed(self.mdp.states[state]).get(self.mdp.actions[action])
+        return self.arithmetic.zero if p is None else self.arithmetic.scalar(p)
+
+    def _told(self, chances: Any) -> Any:
+        if not self.choices.ended.any():
+            return chances
+        return np.where(self.choices.ended, self.arithmetic.one, chances)
+
+    @cached_property
+    def told_pi(self) -> Any:
+        """pi of each row as a learner is told it: 1 after the end of an episode."""
+        return self._told(self.pi)
+
+    @cached_property
+    def told_mu(self) -> Any:
+        """mu of each row as a learner is told it."""
+        return self.told_pi if self.mu is self.pi else self._told(self.mu)
+
+    @cached_property
+    def start(self) -> dict[int, Any] | None:
+        """The chance of each place to begin an episode of the behaviour."""
+        return None if self.inputs.start is None else self.chances_of(self.inputs.start)
+
+    def chances_of(self, start: Start) -> dict[int, Any]:
+        """The chance of each place to begin an episode, where the behaviour takes a first action."""
+        places, behavior = self.places, self.inputs.behavior or self.inputs.target
+        found = {i: self.arithmetic.scalar(p) for i, p in places.beginnings(start).items()}
+        if start.chooses and places.action is not None:
+            taken = self._chances(behavior, *places.choice_of_pair)
+            found = {i: p * taken[i] for i, p in found.items()}
+        return {i: found[i] for i in sorted(found) if found[i]}
 
     @property
     def n(self) -> int:
-        """The number of states."""
+        """The number of places: of states, or of pairs."""
         return len(self.labels)
 
     @property
@@ -199,7 +230,8 @@ class Operators:
         UndiscountedError
             Where the behaviour reaches a class that it never leaves and never discounts.
         """
-        h = self.arithmetic.column([self.arithmetic.scalar(p) for p in self.inputs.start or ()])
+        start, zero = self.start or {}, self.arithmetic.zero
+        h = self.arithmetic.column([start.get(i, zero) for i in range(self.n)])
         kernel = self.square(self.mu * self.probability * self.row_discount)
         closed = discount_free_classes(kernel)
         begin = {i for i, p in enumerate(h.entries()) if p}
@@ -233,6 +265,23 @@ class Operators:
         scalar = self.arithmetic.scalar
         rows = [[scalar(x) for x in row] for row in self.inputs.features]
         return self.arithmetic.matrix(rows, (self.n, len(rows[0])))
+
+    @cached_property
+    def features_next(self) -> Matrix:
+        """Row n: the features that the target expects on arriving in n.
+
+        Over states phi(s'); over pairs the sum over a' of pi(a'|s') phi(s', a'), one row for
+        all pairs of s'.
+        """
+        places = self.places
+        if places.action is None:
+            return self.Phi
+        chance = self._chances(self.inputs.target, *places.choice_of_pair)
+        first = np.searchsorted(places.state, places.state)  # the pairs of a state are neighbours
+        last = np.searchsorted(places.state, places.state, side="right")
+        i = np.repeat(np.arange(self.n), last - first)
+        j = np.concatenate([np.arange(*ends) for ends in zip(first, last, strict=True)])
+        return self.arithmetic.assemble((self.n, self.n), i, j, chance[j]) @ self.Phi
 
     @cached_property
     def row_space(self) -> Matrix | None:
