@@ -181,7 +181,7 @@ def _starts(problem: PolicyEvaluation, given: Sequence[str] | None) -> dict[Any,
     """The distribution of first states, from text."""
     if given is None:
         return None
-    labels = {str(state): state for state in problem.states}
+    labels = {str(x): x for x in (*problem.mdp.states, *problem.states)}
     found: dict[Any, Any] = {}
     for text in given:
         name, probability = (text, "1") if text in labels else text.rpartition("=")[::2]

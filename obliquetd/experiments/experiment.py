@@ -238,8 +238,7 @@ class Experiment:
             theta, weights, x, memory, m, numbers, outcomes.features, outcomes.features_next,
             outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
             outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
-            drawn.fresh, ready.alphas, self.every,
-            limit, path,
+            drawn.fresh, ready.alphas, self.every, limit, path,
         )  # fmt: skip
         kept = len(path) if ended < 0 else int((recorded < ended).sum())
         rmse, rmspbe = np.empty(0), np.empty(0)

@@ -225,7 +225,7 @@ class TableStream(Stream):
             start = problem.start if start is None else start
         if kind == "trajectory" and start is None:
             _check_stationary(problem)
-        first = self._start(problem, ops, start)
+        first = self._start(ops, start)
         if kind == "episodes":  # the walk itself begins anew, in a state without rows
             ops = Operators(dataclasses.replace(problem.inputs, start=None), FLOAT)
         kept = (
@@ -257,9 +257,7 @@ class TableStream(Stream):
         )
 
     @staticmethod
-    def _start(
-        problem: PolicyEvaluation, ops: Operators, start: Mapping[Any, Any] | None
-    ) -> Floats:
+    def _start(ops: Operators, start: Mapping[Any, Any] | None) -> Floats:
         if start is None:
             weights: Floats = np.array(ops.xi.entries(), dtype=float)
             total: float = weights.sum()
@@ -274,7 +272,8 @@ class TableStream(Stream):
         return int(self.outcomes.features.shape[1])
 
     def identity(self) -> bytes:
-        drawn = self.start.tobytes() + self.cumulative.tobytes()
+        arrays = (self.start, self.cumulative)
+        drawn = b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
         return self.kind.encode() + drawn + self.outcomes.identity()
 
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:

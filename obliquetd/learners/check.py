@@ -50,6 +50,10 @@ SIZES = (1, 3)
 STATES, STEPS = 4, 5
 FACTORS = (QQ(2, 7), -(QQ(10) ** 9), QQ(10) ** 13)
 """Where on the line through two points affinity is tested; a clip shows at the far ones."""
+NUMBERS = tuple(
+    x for x in Transition._fields if x not in ("s", "n", "twin") and "features" not in x
+)
+"""The fields of a transition that are numbers, and no arrays or places in them."""
 CLOSE = 1e-7
 """The relative distance of a compiled value from the exact one that is rounding."""
 
@@ -314,10 +318,8 @@ class Trial:
         for _ in range(STEPS):
             t = self.transition()
             x, m, delta = self.run(t, x, m, QQ(1, 10))
-            floats = Transition(
-                shown, t.s, t.n, *map(float, t[3:9]), t.twin, *map(float, t[10:12]),
-                expected, float(t.rho_expected),
-            )  # fmt: skip
+            numbers_of = {k: float(getattr(t, k)) for k in NUMBERS}
+            floats = t._replace(features=shown, features_next=expected, **numbers_of)
             try:
                 found = compiled_rule(self.learner.rule)(*state, floats, 0.1, numbers)
             except Exception as error:

@@ -142,40 +142,31 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     ) -> PolicyEvaluation:
         r"""The evaluation of a policy's action values: the same problem over pairs (state, action).
 
-        A pair (s, a) leads to (s', a') with chance :math:`p(s'|s,a)\,\mu(a'|s')`, and pi, mu and
-        rho of that transition are those of a' at s'. Every matrix, learner, certificate, file and report
-        works as over states: :attr:`states` are the pairs, in the order of ``mdp.states`` and
-        of ``mdp.actions``, ``v_pi`` is :math:`q_\pi`, and TD is Sarsa.
+        A pair (s, a) leads to (s', a') with chance :math:`p(s'|s,a)\,\mu(a'|s')`, and pi, mu, rho are
+        those of a' at s'. All else is as over states: :attr:`states` are the pairs, in the order of
+        ``mdp.states`` and of ``mdp.actions``, ``v_pi`` is :math:`q_\pi`, and TD is Sarsa.
 
         Parameters
         ----------
         mdp : MDP
-        target, behavior : Policy
-            As for the class: over states.
+        target, behavior, discount, arithmetic
+            As for the class.
         features : mapping of (state, action) to vector, or matrix (n, d), optional
-            Rows in the order of the pairs; None is tabular. The pair of a terminal state is
-            (state, None), since no action is taken there. It may be left out, and has the
-            features 0 then.
-        discount : number
+            None is tabular. The one pair of a terminal state is (state, None), and may be left
+            out: its features are 0 then.
         xi : mapping of (state, action) to number, vector of n, or "occupancy", optional
-            Weights of the pairs; that of a terminal state may be left out. None is the
-            stationary distribution of the behaviour, :math:`\xi(s)\,\mu(a|s)`.
+            None is the stationary distribution of the behaviour, :math:`\xi(s)\,\mu(a|s)`.
         start : mapping of state, or of (state, action), to probability, optional
             Where an episode begins anew. Of states, the policy takes the first action.
-        arithmetic : {"exact", "symbolic", "float"}, optional
 
         Raises
         ------
         LabelError, CoverageError, FeatureError, DiscountError, KindError, SizeError
-            As for the class; a pair that does not exist is named.
 
         Notes
         -----
-        With :math:`P(s'|s,a)` as a matrix of pairs by states, and :math:`\Pi` of states by pairs,
-        :math:`P_\pi = P \Pi_\pi`, :math:`v_\pi(s) = \sum_a \pi(a|s) q_\pi(s, a)`. The trace
-        :math:`e = \rho(\gamma\lambda e + m\phi)` is that over states, so that the expected update
-        of TD has :math:`A = \Phi^\top\Xi(I - \gamma P_\pi)\Phi` (off-policy Sarsa, Precup, Sutton and
-        Singh 2000). A move into a terminal state has discount 0 and rho = 1.
+        The trace stays :math:`e = \rho(\gamma\lambda e + m\phi)`. A move into a terminal state has
+        discount 0 and rho = 1, and :math:`v_\pi(s) = \sum_a \pi(a|s) q_\pi(s, a)`.
 
         Examples
         --------
@@ -183,10 +174,8 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         >>> base = two_state(discount="9/10", reward=1)
         >>> pairs = PolicyEvaluation.of_actions(
         ...     base.mdp, target=base.target, behavior=base.behavior, discount="9/10")
-        >>> pairs.states[:2], pairs.xi.T
-        ((('left', 'left'), ('left', 'right')), Matrix([[1/4, 1/4, 1/4, 1/4]]))
-        >>> pairs.values["left", "right"] == base.values["left"]  # the target goes right
-        True
+        >>> pairs.states[1], pairs.xi[1], pairs.values["left", "left"], base.values["left"]
+        (('left', 'right'), 1/4, 9, 10)
         """
         return cls.of(
             read_inputs(

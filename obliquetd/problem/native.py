@@ -32,42 +32,21 @@ what a learner samples alike: the update pulls its estimate to 0.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from obliquetd.algebra import Arithmetic, Matrix, stationary
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
-from obliquetd.mdp import Policy
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
-from obliquetd.problem.inputs import OCCUPANCY, Inputs
-from obliquetd.problem.places import NOBODY, Start
+from obliquetd.problem.inputs import OCCUPANCY
+from obliquetd.problem.rows import Rows
 
 __all__ = ["Operators"]
 
 
-class Operators:
+class Operators(Rows):
     """Everything that follows from the inputs of a problem, in their arithmetic or another."""
-
-    def __init__(self, inputs: Inputs, arithmetic: Arithmetic | None = None) -> None:
-        self.inputs, self.mdp, self.places = inputs, inputs.mdp, inputs.places
-        self.arithmetic = inputs.arithmetic if arithmetic is None else arithmetic
-        self.labels, self.noun = self.places.labels, self.places.noun
-        self.arithmetic.check_size(len(self.labels))
-        self.terminal = self.places.terminal
-        self.discount = self.arithmetic.scalar(inputs.discount)
-        table, self.choices = self.places.closed(inputs.start)
-        self.state, self.next_state = table.state, table.next_state
-        self.probability = self.arithmetic.scalars(table.probability)
-        self.reward = self.arithmetic.scalars(table.reward)
-        self.own_discount = self.arithmetic.scalars(table.discount)
-        self.row_discount = self.own_discount * self.discount
-        self.pi = self._chances(inputs.target, self.choices.state, self.choices.action)
-        self.mu = self.pi if inputs.behavior is None else self._chances(
-            inputs.behavior, self.choices.state, self.choices.action
-        )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operators, (self.inputs, self.arithmetic)
@@ -76,69 +55,10 @@ class Operators:
         """The same problem in another arithmetic."""
         return Operators(self.inputs, arithmetic)
 
-    def _chances(self, policy: Policy, state: Any, action: Any) -> Any:
-        """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
-        known: dict[tuple[int, int], Any] = {}
-        out = np.empty(len(state), dtype=float if self.arithmetic.kind == "float" else object)
-        for i, (s, a) in enumerate(zip(state.tolist(), action.tolist(), strict=True)):
-            if (s, a) not in known:
-                known[s, a] = self._chance(policy, s, a)
-            out[i] = known[s, a]
-        return out
-
-    def _chance(self, policy: Policy, state: int, action: int) -> Any:
-        if state == NOBODY:
-            return self.arithmetic.one
-        p = policy.parsed(self.mdp.states[state]).get(self.mdp.actions[action])
-        return self.arithmetic.zero if p is None else self.arithmetic.scalar(p)
-
-    def _told(self, chances: Any) -> Any:
-        if not self.choices.ended.any():
-            return chances
-        return np.where(self.choices.ended, self.arithmetic.one, chances)
-
-    @cached_property
-    def told_pi(self) -> Any:
-        """pi of each row as a learner is told it: 1 after the end of an episode."""
-        return self._told(self.pi)
-
-    @cached_property
-    def told_mu(self) -> Any:
-        """mu of each row as a learner is told it."""
-        return self.told_pi if self.mu is self.pi else self._told(self.mu)
-
-    @cached_property
-    def start(self) -> dict[int, Any] | None:
-        """The chance of each place to begin an episode of the behaviour."""
-        return None if self.inputs.start is None else self.chances_of(self.inputs.start)
-
-    def chances_of(self, start: Start) -> dict[int, Any]:
-        """The chance of each place to begin an episode, where the behaviour takes a first action."""
-        places, behavior = self.places, self.inputs.behavior or self.inputs.target
-        found = {i: self.arithmetic.scalar(p) for i, p in places.beginnings(start).items()}
-        if start.chooses and places.action is not None:
-            taken = self._chances(behavior, *places.choice_of_pair)
-            found = {i: p * taken[i] for i, p in found.items()}
-        return {i: found[i] for i in sorted(found) if found[i]}
-
-    @property
-    def n(self) -> int:
-        """The number of places: of states, or of pairs."""
-        return len(self.labels)
-
     @property
     def tabular(self) -> bool:
         """Whether Phi is the identity because no features were given."""
         return self.inputs.features is None
-
-    def square(self, values: Any) -> Matrix:
-        """The sums of a value of each row of the table over its (s, s'), as a matrix (n, n)."""
-        return self.arithmetic.assemble((self.n, self.n), self.state, self.next_state, values)
-
-    def by_state(self, values: Any) -> Matrix:
-        """The sums over each state's rows of the table, as a column."""
-        at = np.zeros(len(self.state), dtype=np.intp)
-        return self.arithmetic.assemble((self.n, 1), self.state, at, values)
 
     # --- the chains ---------------------------------------------------------------------
 
@@ -251,10 +171,6 @@ class Operators:
         """The states of weight zero."""
         return tuple(i for i, w in enumerate(self.xi.entries()) if not w)
 
-    def names(self, indices: Sequence[int]) -> list[Hashable]:
-        """Labels of states."""
-        return [self.labels[i] for i in indices]
-
     # --- features -----------------------------------------------------------------------
 
     @cached_property
@@ -273,15 +189,7 @@ class Operators:
         Over states phi(s'); over pairs the sum over a' of pi(a'|s') phi(s', a'), one row for
         all pairs of s'.
         """
-        places = self.places
-        if places.action is None:
-            return self.Phi
-        chance = self._chances(self.inputs.target, *places.choice_of_pair)
-        first = np.searchsorted(places.state, places.state)  # the pairs of a state are neighbours
-        last = np.searchsorted(places.state, places.state, side="right")
-        i = np.repeat(np.arange(self.n), last - first)
-        j = np.concatenate([np.arange(*ends) for ends in zip(first, last, strict=True)])
-        return self.arithmetic.assemble((self.n, self.n), i, j, chance[j]) @ self.Phi
+        return self.neighbours @ self.Phi if self.places.late else self.Phi
 
     @cached_property
     def row_space(self) -> Matrix | None:

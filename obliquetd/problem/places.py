@@ -91,6 +91,9 @@ class Places:
     action: Indices | None
     table: Table
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return places_of, (self.mdp, self.over)
+
     @property
     def late(self) -> bool:
         """Whether the action of a row is chosen in the place that is reached."""
@@ -207,9 +210,7 @@ class Places:
         ended = over | (table.action == len(self.mdp.actions))
         action = self.action[table.next_state]
         nobody = (action == NOBODY) | (ended & (start is None or not start.chooses))
-        return table, Choices(
-            np.where(nobody, NOBODY, self.state[table.next_state]), action, ended
-        )
+        return table, Choices(np.where(nobody, NOBODY, self.state[table.next_state]), action, ended)
 
 
 def places_of(mdp: MDP, over: str) -> Places:
