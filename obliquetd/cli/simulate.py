@@ -20,6 +20,7 @@ from obliquetd.cli.common import (
     JsonFlag,
     ModelFile,
     Normalize,
+    Over,
     Reward,
     Settings,
     Tolerance,
@@ -115,6 +116,7 @@ def simulate(
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
+    over: Over = None,
     force: Force = False,
     as_json: JsonFlag = False,
     *,
@@ -137,7 +139,14 @@ def simulate(
     _check_ending(output)
     check_outputs({"--output": output}, [model, *paths(names)], force=force)
     problem = load(
-        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+        model,
+        discount,
+        arithmetic,
+        set_,
+        normalize=normalize,
+        tolerance=tolerance,
+        reward=reward,
+        over=over,
     )
     if problem.symbols:
         symbols = ", ".join(sorted(map(str, problem.symbols)))

@@ -117,7 +117,7 @@ def left_behind(problem: PolicyEvaluation, where: Format) -> list[str]:
         "discount": (f"the discount {number_text(problem.discount)}", problem.discount != 1),
         "xi": (WEIGHTS, "xi" in data),
         "start": ("the start distribution", "start" in data),
-        "over": ("that it is over pairs (over='pairs')", "over" in data),
+        "over": ("over='pairs'", "over" in data),
     }
     return [words for name, (words, there) in had.items() if there and name not in where.holds]
 

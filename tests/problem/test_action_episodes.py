@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 import obliquetd as otd
+from obliquetd.dynamics.efficiency import efficiency
 from obliquetd.errors import (
     CoverageError,
     EpisodesEndError,
@@ -22,9 +23,10 @@ from obliquetd.errors import (
 )
 from obliquetd.experiments.streams import TableStream
 from obliquetd.formats.model import model_from_dict
-from obliquetd.learners import Learner, Theta, Trace, expected_td_error, phi, unit
+from obliquetd.learners import Learner, Theta, Trace, emphatic, expected_td_error, phi, unit
 from obliquetd.report import model_page
 from obliquetd.report.analysis import analyze
+from tests.test_cli import run
 
 ROWS = [
     ("A", "go", "B", "1/2", 0), ("A", "go", "A", "1/2", 1), ("A", "stop", "end", 1, 3),
@@ -144,8 +146,8 @@ def test_tabular_fixed_points_are_the_action_values(kind):
 
 
 def _noise(problem, kind):
-    """E |theta_1 - theta_0|^2 at weights far from the fixed point."""
-    return otd.exact_moments(problem, kind(1), 1, [0, 0]).second[1].trace()
+    """The trace of the noise covariance at the fixed point."""
+    return efficiency(problem, kind()).noise_covariance.trace()
 
 
 def test_expected_sarsa_has_the_mean_of_sarsa_and_less_noise():
@@ -300,6 +302,43 @@ def test_a_simulation_runs_the_rule_on_the_pairs(learner, stream):
             theta = theta + 0.05 * (r + (g * after[j] - Phi[i]) @ theta) * trace
             trace = g * 0.5 * min(1.0, rho) * trace
     assert found == pytest.approx(theta, rel=1e-9)
+
+
+class Weight(NamedTuple):
+    weight: Any
+
+
+def weighed(x, m, t, alpha, p):
+    return emphatic(x.theta, m.e, t, p.weight[t.s], alpha, 0 * t.g)
+
+
+@final
+@dataclass(frozen=True)
+class ByPair(Learner):
+    """A learner whose emphasis is a number of the problem for each label."""
+
+    alpha: Any = None
+    memory, numbers, rule = Trace, Weight, staticmethod(weighed)
+    derives = {"weight": (1, "1/2", 3, 2)}  # noqa: RUF012
+
+    def derive(self, problem):
+        return {"weight": [1 + k for k in range(len(problem.states))]}
+
+
+def test_a_learner_may_be_bound_to_pairs():
+    problem = episodes()
+    X = sp.diag(*(w * k for k, w in enumerate(problem.xi, 1))) * problem.Phi
+    assert X.T * problem.L_pi * problem.Phi == otd.mean_dynamics(problem, ByPair()).A
+
+
+def test_the_command_line_reads_any_model_over_pairs(tmp_path):
+    path = tmp_path / "model.tra"
+    mdp = MDP.with_restarts({"A": "1/4", "B": "3/4"})
+    otd.save_model(otd.PolicyEvaluation(mdp, target=otd.Policy.uniform(mdp)), path)
+    found = run("analyze", path, "--over", "pairs", "--discount", "1/2", "--json")
+    assert json.loads(found.stdout)["states"] == [list(p) for p in PAIRS[:4]]
+    refused = run("analyze", path, "--over", "trios", expect=2)
+    assert "over is 'trios'; expected 'states' or 'pairs'" in refused.stderr
 
 
 def test_a_certificate_speaks_of_the_pairs():
