@@ -105,7 +105,11 @@ def feature_rows(features: Any, places: Places) -> list[list[Any]] | None:
     if features is None:
         return None
     noun = places.noun
-    order = "mdp.states" if noun == "state" else "problem.states, those of terminal states left out"
+    order = (
+        "mdp.states"
+        if noun == "state"
+        else "problem.states (those of terminal states may be left out)"
+    )
     if isinstance(features, Mapping):
         for x in features:
             places.require(x, "features name")

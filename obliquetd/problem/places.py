@@ -36,7 +36,7 @@ from obliquetd.mdp.imports import shown
 from obliquetd.mdp.start import start_distribution
 from obliquetd.mdp.table import Table
 
-__all__ = ["OVER", "Choices", "Places", "Start", "places_of"]
+__all__ = ["NOBODY", "OVER", "Choices", "Places", "Start", "members", "places_of"]
 
 OVER = ("states", "pairs")
 """What a problem may be over."""
@@ -227,24 +227,39 @@ def places_of(mdp: MDP, over: str) -> Places:
         every = np.arange(len(mdp.states), dtype=np.intp)
         return Places(mdp, mdp.states, every, None, mdp.table)
     number = {a: k for k, a in enumerate(mdp.actions)}
-    pairs = [
-        (i, a, number.get(a, NOBODY) if offered else NOBODY)
-        for i, offered in enumerate(mdp.offered[s] for s in mdp.states)
-        for a in offered or (None,)
-    ]
-    at = {(i, k): place for place, (i, _, k) in enumerate(pairs)}
-    after: list[list[tuple[int, int]]] = [[] for _ in mdp.states]
-    for (i, k), place in at.items():
-        after[i].append((len(mdp.actions) if k == NOBODY else k, place))
-    rows = (
-        (at[s, a], b, place, p, r, d)
-        for s, a, t, p, r, d in mdp.table.rows()
-        for b, place in after[t]
-    )
-    return Places(
-        mdp,
-        tuple((mdp.states[i], a) for i, a, _ in pairs),
-        np.array([i for i, _, _ in pairs], dtype=np.intp),
-        np.array([k for _, _, k in pairs], dtype=np.intp),
-        Table.from_rows(rows),
-    )
+    offered = [[number[a] for a in mdp.offered[s]] or [NOBODY] for s in mdp.states]
+    state = np.repeat(np.arange(len(offered), dtype=np.intp), [len(row) for row in offered])
+    action = np.array([k for row in offered for k in row], dtype=np.intp)
+    names = (*mdp.actions, None)  # NOBODY is the last
+    labels = tuple((mdp.states[s], names[k]) for s, k in zip(state, action, strict=True))
+    return Places(mdp, labels, state, action, _between_pairs(mdp, state, action))
+
+
+def _between_pairs(mdp: MDP, state: Indices, action: Indices) -> Table:
+    """The outcomes (s, a) -> (s', a'): each s -> s' for each a' at s', in canonical order."""
+    table, none = mdp.table, len(mdp.actions)
+    at = np.zeros((len(mdp.states), none + 1), dtype=np.intp)
+    at[state, action] = np.arange(len(state))
+    row, after = members(state, table.next_state)
+    before = at[table.state, table.action][row]
+    chosen = np.where(action[after] == NOBODY, none, action[after])
+    order = np.lexsort((after, chosen, before))
+    row = row[order]
+    return Table(before[order], chosen[order], after[order], *(c[row] for c in table.numbers))
+
+
+def members(state: Indices, wanted: Indices) -> tuple[Indices, Indices]:
+    """Each place of each wanted state: the position in ``wanted``, and the place.
+
+    ``state`` is the state of each place, in ascending order.
+
+    Examples
+    --------
+    >>> members(np.array([0, 0, 1]), np.array([1, 0]))
+    (array([0, 1, 1]), array([2, 0, 1]))
+    """
+    first = np.searchsorted(state, wanted)
+    count = np.searchsorted(state, wanted, side="right") - first
+    position = np.repeat(np.arange(len(wanted)), count)
+    within = np.arange(len(position)) - np.repeat(np.cumsum(count) - count, count)
+    return position, first[position] + within

@@ -11,7 +11,7 @@ import numpy as np
 from obliquetd.algebra import Arithmetic, Matrix
 from obliquetd.mdp import Policy
 from obliquetd.problem.inputs import Inputs
-from obliquetd.problem.places import NOBODY, Start
+from obliquetd.problem.places import NOBODY, Start, members
 
 __all__ = ["Rows"]
 
@@ -105,10 +105,7 @@ class Rows:
         """Over pairs, the chance pi(a | s) of each pair of a state, in the row of every one of it."""
         places = self.places
         chance = self._chances(self.inputs.target, *places.choice_of_pair)
-        first = np.searchsorted(places.state, places.state)  # the pairs of a state are neighbours
-        last = np.searchsorted(places.state, places.state, side="right")
-        i = np.repeat(np.arange(self.n), last - first)
-        j = np.concatenate([np.arange(*ends) for ends in zip(first, last, strict=True)])
+        i, j = members(places.state, places.state)
         return self.arithmetic.assemble((self.n, self.n), i, j, chance[j])
 
     def names(self, indices: Sequence[int]) -> list[Hashable]:

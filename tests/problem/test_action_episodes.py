@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 import obliquetd as otd
+from obliquetd.domains import two_state
 from obliquetd.dynamics.efficiency import efficiency
 from obliquetd.errors import (
     CoverageError,
@@ -333,10 +334,10 @@ def test_a_learner_may_be_bound_to_pairs():
 
 def test_the_command_line_reads_any_model_over_pairs(tmp_path):
     path = tmp_path / "model.tra"
-    mdp = MDP.with_restarts({"A": "1/4", "B": "3/4"})
+    mdp = two_state().mdp
     otd.save_model(otd.PolicyEvaluation(mdp, target=otd.Policy.uniform(mdp)), path)
     found = run("analyze", path, "--over", "pairs", "--discount", "1/2", "--json")
-    assert json.loads(found.stdout)["states"] == [list(p) for p in PAIRS[:4]]
+    assert json.loads(found.stdout)["states"] == [[s, a] for s in mdp.states for a in mdp.actions]
     refused = run("analyze", path, "--over", "trios", expect=2)
     assert "over is 'trios'; expected 'states' or 'pairs'" in refused.stderr
 
