@@ -11,7 +11,7 @@ import sympy as sp
 
 import obliquetd as otd
 from obliquetd.domains import two_state
-from obliquetd.dynamics.efficiency import efficiency
+from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.errors import (
     CoverageError,
     EpisodesEndError,
@@ -148,7 +148,7 @@ def test_tabular_fixed_points_are_the_action_values(kind):
 
 def _noise(problem, kind):
     """The trace of the noise covariance at the fixed point."""
-    return efficiency(problem, kind()).noise_covariance.trace()
+    return otd.efficiency(problem, kind()).noise_covariance.trace()
 
 
 def test_expected_sarsa_has_the_mean_of_sarsa_and_less_noise():
@@ -222,6 +222,11 @@ def test_nothing_is_corrected_where_an_episode_ends():
         told = zip(ops.told_pi[ended], ops.told_mu[ended], strict=True)
         assert ended.any()
         assert all(pi == mu == 1 for pi, mu in told)
+        exact = [s.transition for s in RuleOnNumbers(ops, otd.TD()).samples]
+        moved = [t for t in exact if t.own == 0]
+        assert moved
+        assert all(t.pi == t.mu == t.rho == 1 for t in moved)
+        assert any(t.rho != 1 for t in exact)
         stream = TableStream(problem, "iid")
         assert (stream.outcomes.rho[stream.outcomes.own == 0] == 1).all()
 
@@ -324,6 +329,19 @@ class ByPair(Learner):
 
     def derive(self, problem):
         return {"weight": [1 + k for k in range(len(problem.states))]}
+
+
+def test_other_questions_are_answered_over_pairs():
+    problem = episodes(features=None)
+    states = otd.PolicyEvaluation(
+        MDP, target=TARGET, behavior=BEHAVIOR, discount="9/10", start={"A": "1/4", "B": "3/4"}
+    )
+    dq, dv = (otd.sensitivity(p, ("A", "go", "B")).v_pi for p in (problem, states))
+    assert dv[0] == sum(p * dq[PAIRS.index(("A", a))] for a, p in TARGET["A"].items())
+    visited = problem.replace(features=[[int(i == j) for j in range(4)] for i in range(4)])
+    it = otd.iteration(visited, otd.FQI())
+    assert it.is_convergent()
+    assert list(it.fixed_point()) == list(problem.v_pi)[:4]
 
 
 def test_a_learner_may_be_bound_to_pairs():

@@ -211,6 +211,7 @@ def test_verdicts_and_certificates():
     certificate = dyn.certificate()
     assert otd.check_certificate(certificate, problem, otd.ETD())
     assert not otd.check_certificate(certificate, problem, otd.TD())
+    assert float(otd.projection_analysis(problem, "td").norm) >= 1
     region = otd.stability_region(problem.replace(discount="gamma"), otd.TD(), "gamma")
     verdicts = {g: otd.mean_dynamics(problem.replace(discount=g), otd.TD()).is_stable()
                 for g in ("1/10", "4/5", "99/100")}  # fmt: skip
