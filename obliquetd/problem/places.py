@@ -120,7 +120,7 @@ class Places:
         ends = [self.mdp.index[s] for s in self.mdp.terminal]
         return tuple(np.flatnonzero(np.isin(self.state, ends)).tolist())
 
-    @property
+    @cached_property
     def spare(self) -> frozenset[Hashable]:
         """Labels that features and weights may leave out, which stands for zeros."""
         return frozenset() if not self.late else frozenset(self._names(self.terminal))

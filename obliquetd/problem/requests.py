@@ -55,10 +55,10 @@ def read_values(ops: Operators, v: Any) -> Matrix:
 
 
 def _in_order(ops: Operators, table: Mapping[Any, Any], name: str) -> list[Any]:
-    missing = [s for s in ops.labels if s not in table]
+    missing = [s for s in ops.labels if s not in table and s not in ops.places.spare]
     if missing:
         raise FeatureError(f"{name} has no entry for {ops.noun} {missing[0]!r}")
-    return [table[s] for s in ops.labels]
+    return [table.get(s, 0) for s in ops.labels]
 
 
 def read_theta(value: Any, d: int, name: str = "theta0") -> list[Any]:

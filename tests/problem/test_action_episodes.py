@@ -381,7 +381,7 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("fields", VARIANTS)
-@pytest.mark.parametrize("ending", [".json", ".npz"])
+@pytest.mark.parametrize("ending", [".json", ".npz", ".graphml"])
 def test_whole_files_keep_the_pairs(fields, ending, tmp_path):
     problem = episodes(**fields)
     path = tmp_path / f"model{ending}"
@@ -480,5 +480,9 @@ def test_episodes_that_end_for_good_need_a_start():
         _ = otd.mean_dynamics(problem, otd.TD()).A
     with pytest.raises(FeatureError, match="Omega has no entry for pair"):
         episodes().fixed_point(Omega={("A", "go"): 1})
+    given = {p: k for k, p in enumerate(PAIRS[:4])}
+    assert episodes().fixed_point(Omega=given).theta == (
+        episodes().fixed_point(Omega={**given, ("end", None): 0}).theta
+    )
     with pytest.raises(FeatureError, match="4 rows for 5 pairs"):
         episodes().fixed_point(X=[[1, 0]] * 4)
