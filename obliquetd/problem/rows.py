@@ -43,13 +43,12 @@ class Rows:
 
     def _chances(self, policy: Policy, state: Any, action: Any) -> Any:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
-        known: dict[tuple[int, int], Any] = {}
-        out = np.empty(len(state), dtype=float if self.arithmetic.kind == "float" else object)
-        for i, (s, a) in enumerate(zip(state.tolist(), action.tolist(), strict=True)):
-            if (s, a) not in known:
-                known[s, a] = self._chance(policy, s, a)
-            out[i] = known[s, a]
-        return out
+        wide = 1 + len(self.mdp.actions)
+        choices, each = np.unique((1 + state) * wide + 1 + action, return_inverse=True)
+        out = np.empty(len(choices), dtype=float if self.arithmetic.kind == "float" else object)
+        for i, (s, a) in enumerate(zip(*np.divmod(choices, wide), strict=True)):
+            out[i] = self._chance(policy, int(s) - 1, int(a) - 1)
+        return out[each]
 
     def _chance(self, policy: Policy, state: int, action: int) -> Any:
         if state == NOBODY:
