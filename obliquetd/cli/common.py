@@ -16,6 +16,7 @@ from obliquetd.display import MADE_BY
 from obliquetd.errors import InputError, KindError
 from obliquetd.formats.files import endings
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.places import OVER
 
 __all__ = [
     "MODEL",
@@ -68,6 +69,14 @@ Reward = Annotated[
     str | None,
     typer.Option(help="Take this reward structure, where a .tra or .drn file has several."),
 ]
+Over = Annotated[
+    str | None,
+    typer.Option(
+        help="What is evaluated: states, or pairs of a state and an action, which are action values. "
+        "The model decides by default.",
+        autocompletion=choices(*OVER),
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print strict JSON, for other programs.")]
 ModelFile = Annotated[
     str,
@@ -114,6 +123,7 @@ def load(
     normalize: bool = False,
     tolerance: str | None = None,
     reward: str | None = None,
+    over: str | None = None,
 ) -> PolicyEvaluation:
     """The problem of a model file, or of gym:NAME, with numbers for symbols.
 
@@ -124,7 +134,8 @@ def load(
 
     values = _assignments(settings or ())
     given = {
-        "discount": discount, "normalize": normalize or None, "tolerance": tolerance, "reward": reward
+        "discount": discount, "normalize": normalize or None, "tolerance": tolerance,
+        "reward": reward, "over": over,
     }  # fmt: skip
     fields: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
     if arithmetic is not None and not values:

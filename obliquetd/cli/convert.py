@@ -15,6 +15,7 @@ from obliquetd.cli.common import (
     Force,
     JsonFlag,
     Normalize,
+    Over,
     Reward,
     Tolerance,
     app,
@@ -44,6 +45,7 @@ def convert(
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
+    over: Over = None,
     force: Force = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -60,7 +62,13 @@ def convert(
 
     check_outputs({"TARGET": target}, [model], force=force)
     problem = load(
-        model, discount, arithmetic, normalize=normalize, tolerance=tolerance, reward=reward
+        model,
+        discount,
+        arithmetic,
+        normalize=normalize,
+        tolerance=tolerance,
+        reward=reward,
+        over=over,
     )
     if chain is not None:
         mdp = policy_chain(problem, chain)

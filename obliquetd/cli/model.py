@@ -17,6 +17,7 @@ from obliquetd.cli.common import (
     JsonFlag,
     ModelFile,
     Normalize,
+    Over,
     Reward,
     Settings,
     Tolerance,
@@ -63,6 +64,7 @@ def analyze(
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
+    over: Over = None,
     as_json: JsonFlag = False,
     all_states: Annotated[
         bool, typer.Option("--all", help="Show every state in the table, however many there are.")
@@ -80,7 +82,14 @@ def analyze(
     methods = [name for name in learner or METHODS if name in METHODS]
     rules = _rules(learner, numbers)
     problem = load(
-        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+        model,
+        discount,
+        arithmetic,
+        set_,
+        normalize=normalize,
+        tolerance=tolerance,
+        reward=reward,
+        over=over,
     )
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules)

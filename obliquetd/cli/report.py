@@ -15,6 +15,7 @@ from obliquetd.cli.common import (
     JsonFlag,
     ModelFile,
     Normalize,
+    Over,
     Reward,
     Settings,
     Tolerance,
@@ -54,6 +55,7 @@ def report(
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
+    over: Over = None,
     force: Force = False,
     as_json: JsonFlag = False,
     *,
@@ -73,7 +75,14 @@ def report(
     check_outputs({"--output": output}, [model, *paths(names)], force=force, makes_folders=True)
     own = made(names, numbers)
     problem = load(
-        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+        model,
+        discount,
+        arithmetic,
+        set_,
+        normalize=normalize,
+        tolerance=tolerance,
+        reward=reward,
+        over=over,
     )
     with err.status("solving and drawing ..."):
         page = model_page(problem, title or Path(model).name, own)

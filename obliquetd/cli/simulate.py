@@ -20,6 +20,7 @@ from obliquetd.cli.common import (
     JsonFlag,
     ModelFile,
     Normalize,
+    Over,
     Reward,
     Settings,
     Tolerance,
@@ -115,6 +116,7 @@ def simulate(
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
+    over: Over = None,
     force: Force = False,
     as_json: JsonFlag = False,
     *,
@@ -137,7 +139,14 @@ def simulate(
     _check_ending(output)
     check_outputs({"--output": output}, [model, *paths(names)], force=force)
     problem = load(
-        model, discount, arithmetic, set_, normalize=normalize, tolerance=tolerance, reward=reward
+        model,
+        discount,
+        arithmetic,
+        set_,
+        normalize=normalize,
+        tolerance=tolerance,
+        reward=reward,
+        over=over,
     )
     if problem.symbols:
         symbols = ", ".join(sorted(map(str, problem.symbols)))
@@ -181,7 +190,7 @@ def _starts(problem: PolicyEvaluation, given: Sequence[str] | None) -> dict[Any,
     """The distribution of first states, from text."""
     if given is None:
         return None
-    labels = {str(state): state for state in problem.states}
+    labels = {str(x): x for x in (*problem.mdp.states, *problem.states)}
     found: dict[Any, Any] = {}
     for text in given:
         name, probability = (text, "1") if text in labels else text.rpartition("=")[::2]

@@ -58,7 +58,7 @@ def formula_lines(analysis: Analysis) -> list[str]:
     out = []
     for i, s in enumerate(analysis.problem.states):
         known = [f"{k} = {_cell(v[i])}" for k, v in analysis.columns.items()]
-        out.append(f"state {s}: {', '.join(known)}")
+        out.append(f"{analysis.problem.native.noun} {s}: {', '.join(known)}")
     out += [
         f"{point.name}: theta = ({', '.join(map(number_text, point.theta))})"
         for point in analysis.comparison
@@ -94,7 +94,7 @@ def state_cells(analysis: Analysis, most: int) -> list[list[str]]:
     """The table by state as text, a heading first, at most ``most`` states."""
     names = {"xi": "xi", "v_pi": "v_pi", "best": "Pi v_pi", "return_variance": "Var(return)"}
     keys = [k for k in names if k in analysis.columns]
-    out = [["state", *(names[k] for k in keys)]]
+    out = [[analysis.problem.native.noun, *(names[k] for k in keys)]]
     for i, s in enumerate(analysis.problem.states[:most]):
         out.append([str(s), *(_cell(analysis.columns[k][i]) for k in keys)])
     return out

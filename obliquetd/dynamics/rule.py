@@ -74,7 +74,9 @@ class RuleOnNumbers:
         self.size, self.memory_size = self.plain.size, self.plain.memory_size
         self._kept: dict[int, tuple[list[Any], list[list[Any]]]] = {}
         self._alpha = Dual(lifted(self.zero, arithmetic), lifted(self.one, arithmetic))
-        self.features = signed_array(ops.Phi.rows(), arithmetic)
+        self.features = self.features_next = signed_array(ops.Phi.rows(), arithmetic)
+        if ops.places.late and "features_next" in learner.reads:
+            self.features_next = signed_array(ops.features_next.rows(), arithmetic)
 
     def __reduce__(self) -> tuple[Any, ...]:  # a rebuilt rule is not found by its name
         return RuleOnNumbers, (self.ops, self.learner)
@@ -107,17 +109,22 @@ class RuleOnNumbers:
     def _transitions(self) -> Iterator[tuple[Any, Transition]]:
         """Each row of the table that the behaviour can take, with its chance given the state."""
         ops, arithmetic = self.ops, self.arithmetic
+        one = lifted(self.one, arithmetic)
         for i in range(len(ops.state)):
             if not ops.mu[i]:
                 continue
             pi, mu, p, g, own, reward = (
                 unsigned(lifted(x[i], arithmetic), arithmetic)
-                for x in (ops.pi, ops.mu, ops.probability, ops.row_discount, ops.own_discount, ops.reward)
+                for x in (ops.told_pi, ops.told_mu, ops.probability, ops.row_discount, ops.own_discount, ops.reward)
             )  # fmt: skip
+            chance = unsigned(lifted(ops.mu[i], arithmetic), arithmetic) * p
             s, n = int(ops.state[i]), int(ops.next_state[i])
             g, rho = lifted(g, arithmetic), lifted(pi / mu, arithmetic)
             r, own, ours, theirs = (lifted(x, arithmetic) for x in (reward, own, pi, mu))
-            yield mu * p, Transition(self.features, s, n, r, g, own, ours, theirs, rho, n, g, rho)
+            yield chance, Transition(
+                self.features, s, n, r, g, own, ours, theirs, rho, n, g, rho,
+                self.features_next, one if ops.places.late else rho,
+            )  # fmt: skip
 
     def run(
         self, sample: Sample, weights: Sequence[Any], memory: Sequence[Any], *, rewarded: bool

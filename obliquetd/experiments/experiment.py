@@ -235,10 +235,10 @@ class Experiment:
         path = np.full((len(recorded), d), np.inf)
         path[0] = self.first
         ended = compiled_driver(learner.rule)(
-            theta, weights, x, memory, m, numbers, outcomes.features, outcomes.state,
-            outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own, outcomes.pi,
-            outcomes.mu, outcomes.rho, drawn.rows, drawn.twins, drawn.fresh, ready.alphas, self.every,
-            limit, path,
+            theta, weights, x, memory, m, numbers, outcomes.features, outcomes.features_next,
+            outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
+            outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
+            drawn.fresh, ready.alphas, self.every, limit, path,
         )  # fmt: skip
         kept = len(path) if ended < 0 else int((recorded < ended).sum())
         rmse, rmspbe = np.empty(0), np.empty(0)

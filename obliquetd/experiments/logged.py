@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import astuple
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -135,8 +134,10 @@ class LoggedData(Stream):
         discount.check((g >= 0) & (g <= 1), "a number in [0, 1]", lambda k: f"discount[{k}]")
         self._columns = before, after, reward, discount, *ratios
         unknown = np.full(steps, np.nan)
+        features = np.ascontiguousarray(np.vstack([before.floats, after.floats]))
+        rho = ratios.rho.floats
         self.outcomes = Outcomes(
-            np.ascontiguousarray(np.vstack([before.floats, after.floats])),
+            features,
             np.arange(steps, dtype=np.int64),
             np.arange(steps, 2 * steps, dtype=np.int64),
             reward.floats,
@@ -144,7 +145,9 @@ class LoggedData(Stream):
             (g != 0).astype(float),  # a log does not tell a transition's own discount from gamma
             unknown if ratios.pi is None else ratios.pi.floats,
             unknown if ratios.mu is None else ratios.mu.floats,
-            ratios.rho.floats,
+            rho,
+            features,
+            rho,
         )
         begins = np.concatenate([[True], g[:-1] == 0])
         self.first = begins if first is None else begins | first
@@ -340,9 +343,8 @@ class LoggedData(Stream):
         return len(self.first)
 
     def identity(self) -> bytes:
-        arrays = (self.first, *astuple(self.outcomes))
         shape = str(self.outcomes.features.shape).encode()
-        return shape + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+        return shape + self.first.tobytes() + self.outcomes.identity()
 
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
         rows = np.arange(steps, dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from obliquetd.learners import Learner
 from obliquetd.learners.compiled import compiled_walk
 from obliquetd.learners.words import TWIN
 from obliquetd.mdp.imports import shown
-from obliquetd.mdp.start import start_distribution
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.inputs import OCCUPANCY
 from obliquetd.problem.native import Operators
@@ -46,6 +45,10 @@ class Outcomes:
     pi, mu, rho : (k,)
         The chances of the action under both policies (NaN where a log does not say), and
         their ratio.
+    features_next : (m, d)
+    rho_expected : (k,)
+        As a :class:`~obliquetd.learners.Transition` has them; over states, and in a log, they
+        are ``features`` and ``rho`` themselves.
     """
 
     features: Floats
@@ -57,6 +60,15 @@ class Outcomes:
     pi: Floats
     mu: Floats
     rho: Floats
+    features_next: Floats
+    rho_expected: Floats
+
+    def identity(self) -> bytes:
+        """The bytes of all arrays; one that stands for another counts once."""
+        *arrays, expected, ratio = vars(self).values()
+        arrays += [expected] if expected is not self.features else []
+        arrays += [ratio] if ratio is not self.rho else []
+        return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
 
 
 class Drawn(NamedTuple):
@@ -213,7 +225,7 @@ class TableStream(Stream):
             start = problem.start if start is None else start
         if kind == "trajectory" and start is None:
             _check_stationary(problem)
-        first = self._start(problem, ops, start)
+        first = self._start(ops, start)
         if kind == "episodes":  # the walk itself begins anew, in a state without rows
             ops = Operators(dataclasses.replace(problem.inputs, start=None), FLOAT)
         kept = (
@@ -221,14 +233,17 @@ class TableStream(Stream):
             if kind == "episodes"
             else np.full(len(ops.state), True)
         )
-        state, mu, pi = ops.state[kept].astype(np.int64), ops.mu[kept], ops.pi[kept]
+        state, mu, pi = (x[kept] for x in (ops.state, ops.told_mu, ops.told_pi))
+        state = state.astype(np.int64)
+        rho = np.where(mu > 0, pi / np.where(mu > 0, mu, 1.0), 0.0)
+        late, Phi = ops.places.late, np.ascontiguousarray(dense(ops.Phi))
         self.kind = kind
         self.start = first
         self.offsets = np.searchsorted(state, np.arange(ops.n + 1)).astype(np.int64)
-        total = np.concatenate([[0.0], np.cumsum(mu * ops.probability[kept])])
+        total = np.concatenate([[0.0], np.cumsum(ops.mu[kept] * ops.probability[kept])])
         self.cumulative = total[1:] - total[self.offsets[state]]
         self.outcomes = Outcomes(
-            np.ascontiguousarray(dense(ops.Phi)),
+            Phi,
             state,
             ops.next_state[kept].astype(np.int64),
             ops.reward[kept].astype(float),
@@ -236,21 +251,20 @@ class TableStream(Stream):
             ops.own_discount[kept].astype(float),
             np.asarray(pi, dtype=float),
             np.asarray(mu, dtype=float),
-            np.where(mu > 0, pi / np.where(mu > 0, mu, 1.0), 0.0),
+            rho,
+            np.ascontiguousarray(dense(ops.features_next)) if late else Phi,
+            np.ones(len(rho)) if late else rho,
         )
 
     @staticmethod
-    def _start(
-        problem: PolicyEvaluation, ops: Operators, start: Mapping[Any, Any] | None
-    ) -> Floats:
+    def _start(ops: Operators, start: Mapping[Any, Any] | None) -> Floats:
         if start is None:
             weights: Floats = np.array(ops.xi.entries(), dtype=float)
             total: float = weights.sum()
             return weights / total
-        known = start_distribution(start, problem.states, problem.mdp.terminal)
         out = np.zeros(ops.n)
-        for s, p in known.items():
-            out[problem.mdp.index[s]] = FLOAT.scalar(p)
+        for i, p in ops.chances_of(ops.places.read_start(start)).items():
+            out[i] = p
         return out
 
     @property
@@ -258,8 +272,9 @@ class TableStream(Stream):
         return int(self.outcomes.features.shape[1])
 
     def identity(self) -> bytes:
-        arrays = (self.start, self.cumulative, *astuple(self.outcomes))
-        return self.kind.encode() + b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+        arrays = (self.start, self.cumulative)
+        drawn = b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+        return self.kind.encode() + drawn + self.outcomes.identity()
 
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
         walk, _ = compiled_walk()

@@ -56,6 +56,7 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
         Fields that replace those of the file, the same for every format: what
         :class:`PolicyEvaluation` takes, such as ``discount="9/10"`` or ``arithmetic="float"``, and
 
+        * ``over="pairs"``: action values, as :meth:`PolicyEvaluation.of_actions` has them;
         * ``normalize=True``: divide each row of probabilities by its sum;
         * ``tolerance=1e-6``: how far the sum of a row of decimals may be from one;
         * ``terminal=["end"]``: states whose rewardless self-loops are to be taken out;
@@ -116,6 +117,7 @@ def left_behind(problem: PolicyEvaluation, where: Format) -> list[str]:
         "discount": (f"the discount {number_text(problem.discount)}", problem.discount != 1),
         "xi": (WEIGHTS, "xi" in data),
         "start": ("the start distribution", "start" in data),
+        "over": ("over='pairs'", "over" in data),
     }
     return [words for name, (words, there) in had.items() if there and name not in where.holds]
 

@@ -33,8 +33,11 @@ __all__ = [
 
 Built = TypeVar("Built")
 
-EVALUATION = tuple(name for name in inspect.signature(PolicyEvaluation).parameters if name != "mdp")
-"""The fields of a problem beside its MDP: what :class:`PolicyEvaluation` takes."""
+EVALUATION = (
+    *(name for name in inspect.signature(PolicyEvaluation).parameters if name != "mdp"),
+    "over",
+)
+"""The fields of a problem beside its MDP: what :class:`PolicyEvaluation` takes, and what it is over."""
 
 ALIASES = {"gamma": "discount", "policy": "target", "Phi": "features"}
 """Other names for the same fields."""

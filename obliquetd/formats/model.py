@@ -17,6 +17,8 @@ features         ``{state: vector}``, or a list of rows; the default is tabular
 xi               ``{state: weight}``, a list of weights, or ``"occupancy"``
 start            ``{state: probability}``, or a list of probabilities: where an episode that
                  has ended begins anew
+over             ``"states"``, the default, or ``"pairs"``: of action values, whose features and
+                 xi are by pair (state, action); the key of a pair is its text, ``'["s", "go"]'``
 arithmetic       ``"exact"``, ``"symbolic"`` or ``"float"``; the default is inferred
 title            any text
 ===============  ==========================================================================
@@ -50,6 +52,7 @@ from obliquetd.formats.strict_json import read_json, write_json
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.imports import check_json_labels, label_from_json
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.places import places_of
 
 __all__ = [
     "FORMAT",
@@ -133,12 +136,23 @@ def evaluation(
     for name in ("target", "behavior"):
         if fields.get(name) is not None or name == "target":
             fields[name] = _policy(fields[name], mdp, name, reading)
+    over = fields.pop("over", None) or "states"
+    places = places_of(mdp, over)
     for name in ("features", "xi", "start"):
         if fields.get(name) is not None and not (name == "xi" and isinstance(fields[name], str)):
-            fields[name] = _by_state(fields[name], mdp, name)
-    if isinstance(fields.get("start"), list):
-        fields["start"] = _in_order(fields["start"], mdp, "start")
-    return PolicyEvaluation(mdp, **fields)
+            by_state = name == "start" and _of_states(fields[name], mdp)
+            labels = mdp.states if by_state else places.labels
+            fields[name] = _by_label(fields[name], labels, name)
+            if name == "start" and isinstance(fields[name], list):
+                fields[name] = _in_order(fields[name], labels, f"{places.noun}s")
+    return MAKERS[over](mdp, **fields)
+
+
+MAKERS: dict[str, Callable[..., PolicyEvaluation]] = {
+    "states": PolicyEvaluation,
+    "pairs": PolicyEvaluation.of_actions,
+}
+"""What makes the problem, by what it is over."""
 
 
 def _list(data: Mapping[str, Any], name: str) -> list[Any]:
@@ -249,31 +263,28 @@ def _key(label: Any) -> str:
     return label if isinstance(label, str) else json.dumps(label)
 
 
-def _by_state(given: Any, mdp: MDP, where: str) -> Any:
+def _of_states(start: Any, mdp: MDP) -> bool:
+    """Whether a start is one of states, over pairs too."""
+    if isinstance(start, Mapping):
+        return any(s in mdp.index for s in _restored(start, mdp.states))
+    return isinstance(start, list) and len(start) == len(mdp.states)
+
+
+def _by_label(given: Any, labels: tuple[Any, ...], where: str) -> Any:
     if isinstance(given, Mapping):
-        return {s: _numbers(x, f"{where}[{s!r}]") for s, x in _restored(given, mdp.states).items()}
+        return {s: _numbers(x, f"{where}[{s!r}]") for s, x in _restored(given, labels).items()}
     if given is None or isinstance(given, str | int | float):
         raise ModelFileError(f"{where} is {_brief(given)}; expected an object or a list")
     return _numbers(given, where)
 
 
-def _in_order(given: list[Any], mdp: MDP, where: str) -> dict[Any, Any]:
-    """A list in the order of the states as a mapping."""
-    if len(given) != len(mdp.states):
+def _in_order(given: list[Any], labels: tuple[Any, ...], what: str) -> dict[Any, Any]:
+    """A start given as a list in the order of the states, or of the pairs, as a mapping."""
+    if len(given) != len(labels):
         raise ModelFileError(
-            f"{where} has {len(given)} entries for {len(mdp.states)} states; expected one each"
+            f"start has {len(given)} entries for {len(labels)} {what}; expected one each"
         )
-    return dict(zip(mdp.states, given, strict=True))
-
-
-def _start(given: Any, mdp: MDP) -> Any:
-    """The start distribution by state; a list is in the order of the states."""
-    if isinstance(given, list) and len(given) != len(mdp.states):
-        raise ModelFileError(
-            f"start has {len(given)} probabilities for {len(mdp.states)} states; expected one each"
-        )
-    found = _by_state(given, mdp, "start")
-    return dict(zip(mdp.states, found, strict=True)) if isinstance(found, list) else found
+    return dict(zip(labels, given, strict=True))
 
 
 def _numbers(given: Any, where: str) -> Any:
@@ -317,7 +328,10 @@ def model_to_dict(problem: PolicyEvaluation) -> dict[str, Any]:
     if given.xi is not None:
         data["xi"] = given.xi if isinstance(given.xi, str) else texts(given.xi)
     if given.start is not None:
-        data["start"] = texts(given.start)
+        begins, zero = mdp.states if given.start.chooses else problem.states, parse_number(0)
+        data["start"] = texts(given.start.chances.get(x, zero) for x in begins)
+    if given.places.late:
+        data["over"] = given.places.over
     data["arithmetic"] = problem.arithmetic
     return data
 

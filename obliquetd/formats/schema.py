@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from obliquetd.problem.places import OVER
+
 __all__ = ["MODEL_SCHEMA"]
 
 _NUMBER: dict[str, Any] = {
@@ -92,6 +94,11 @@ MODEL_SCHEMA: dict[str, Any] = {
         "target": {"$ref": "#/$defs/policy"},
         "policy": {"description": "Another name for target.", "$ref": "#/$defs/policy"},
         "behavior": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/policy"}]},
+        "over": {
+            "description": "What features and xi are by: 'states', or 'pairs' (state, action), whose "
+            'keys are their text, \'["s", "go"]\'.',
+            "enum": [None, *OVER],
+        },
         "features": {
             "description": "{state: vector}, or a list of rows in the order of the states.",
             "anyOf": [

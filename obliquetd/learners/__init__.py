@@ -2,7 +2,8 @@
 
 ==============================  ==========================================================
 a rule's words                  :func:`phi`, :func:`phi_next`, :func:`difference`,
-                                :func:`td_error`, :func:`omega`, :func:`emphatic`
+                                :func:`td_error`, :func:`omega`, :func:`emphatic`, and of
+                                action values :func:`phi_expected`, :func:`expected_td_error`
 what it keeps                   :class:`Vector`, :class:`Number`, :class:`Square`,
                                 :class:`Slots`; ready-made :class:`Theta`,
                                 :class:`ThetaW`, :class:`Trace`, :class:`Nothing`
@@ -66,8 +67,10 @@ from obliquetd.learners.words import (
     Transition,
     difference,
     emphatic,
+    expected_td_error,
     omega,
     phi,
+    phi_expected,
     phi_next,
     td_error,
 )
@@ -114,12 +117,14 @@ __all__ = [
     "difference",
     "emphases",
     "emphatic",
+    "expected_td_error",
     "learner_class",
     "nonnegative",
     "number",
     "omega",
     "parameters",
     "phi",
+    "phi_expected",
     "phi_next",
     "positive",
     "ratio",

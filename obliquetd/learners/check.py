@@ -50,6 +50,10 @@ SIZES = (1, 3)
 STATES, STEPS = 4, 5
 FACTORS = (QQ(2, 7), -(QQ(10) ** 9), QQ(10) ** 13)
 """Where on the line through two points affinity is tested; a clip shows at the far ones."""
+NUMBERS = tuple(
+    x for x in Transition._fields if x not in ("s", "n", "twin") and "features" not in x
+)
+"""The fields of a transition that are numbers, and no arrays or places in them."""
 CLOSE = 1e-7
 """The relative distance of a compiled value from the exact one that is rounding."""
 
@@ -205,6 +209,7 @@ class Trial:
             [[self.some() for _ in range(d)] for _ in range(STATES)], (STATES, d)
         )
         self.features.flags.writeable = False
+        self.features_next = self.features[::-1]
         self.empty = [QQ(0)] * self.rule.memory_size
 
     def some(self) -> Any:
@@ -237,6 +242,7 @@ class Trial:
             self.features, draw.randrange(STATES), draw.randrange(STATES),
             self.some() if reward is None else reward, g, own, pi, mu, pi / mu,
             draw.randrange(STATES), QQ(draw.randint(0, 9), 9), QQ(draw.randint(0, 8), 4),
+            self.features_next, QQ(draw.choice([1, 2]), 2),
         )  # fmt: skip
 
     def weights(self) -> list[Any]:
@@ -299,7 +305,10 @@ class Trial:
     def compiles_to_itself(self) -> None:
         """The compiled rule, floats in and out, along one run of the exact one."""
         numbers = float_numbers(self.learner, {k: each(float, v) for k, v in self.values.items()})
-        shown = np.array([[float(v) for v in row] for row in self.features])
+        shown, expected = (
+            np.array([[float(v) for v in row] for row in part])
+            for part in (self.features, self.features_next)
+        )
         x, m = self.weights(), self.empty
         fx, fm = (np.array([float(v) for v in part]) for part in (x, m))
         state = (
@@ -309,9 +318,8 @@ class Trial:
         for _ in range(STEPS):
             t = self.transition()
             x, m, delta = self.run(t, x, m, QQ(1, 10))
-            floats = Transition(
-                *(shown, t.s, t.n, *map(float, t[3:9]), t.twin, *map(float, t[10:]))
-            )  # fmt: skip
+            numbers_of = {k: float(getattr(t, k)) for k in NUMBERS}
+            floats = t._replace(features=shown, features_next=expected, **numbers_of)
             try:
                 found = compiled_rule(self.learner.rule)(*state, floats, 0.1, numbers)
             except Exception as error:

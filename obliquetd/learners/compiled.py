@@ -72,9 +72,10 @@ def walk(
 
 
 def drive(
-    theta: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, features: Any, state: Any,
-    next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any, rows: Any,
-    twins: Any, fresh: Any, alphas: Any, every: int, limit: float, record: Any,
+    theta: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, features: Any,
+    features_next: Any, state: Any, next_state: Any, reward: Any, discount: Any, own: Any, pi: Any,
+    mu: Any, rho: Any, rho_expected: Any, rows: Any, twins: Any, fresh: Any, alphas: Any, every: int,
+    limit: float, record: Any,
 ) -> int:  # fmt: skip
     """Run one learner over the outcomes ``rows``; record theta each ``every`` steps and at the end.
 
@@ -88,7 +89,7 @@ def drive(
             memory[:] = 0.0
         transition = Transition(
             features, state[i], next_state[i], reward[i], discount[i], own[i], pi[i], mu[i],
-            rho[i], next_state[k], discount[k], rho[k],
+            rho[i], next_state[k], discount[k], rho[k], features_next, rho_expected[i],
         )  # fmt: skip
         rule(x, m, transition, alphas[t], p)
         size = 0.0

@@ -20,7 +20,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Transition", "difference", "emphatic", "omega", "phi", "phi_next", "td_error"]
+__all__ = [
+    "Transition",
+    "difference",
+    "emphatic",
+    "expected_td_error",
+    "omega",
+    "phi",
+    "phi_expected",
+    "phi_next",
+    "td_error",
+]
 
 
 class Transition(NamedTuple):
@@ -41,6 +51,12 @@ class Transition(NamedTuple):
         The chances of the action under the target and the behaviour, and pi / mu.
     twin, g_twin, rho_twin
         A second, independent transition out of the same state, for double sampling.
+    features_next : (n, d)
+        Its row n is the features that the target expects after the transition: over pairs
+        (state, action) the sum over a' of pi(a'|s') phi(s', a'), over states phi(s').
+    rho_expected : number
+        The ratio that is left to correct with where ``features_next`` is used: 1 over pairs,
+        rho over states. These two may be left out of a transition for rules that read neither.
     """
 
     features: Any
@@ -55,6 +71,8 @@ class Transition(NamedTuple):
     twin: Any
     g_twin: Any
     rho_twin: Any
+    features_next: Any = None
+    rho_expected: Any = None
 
 
 TWIN = frozenset({"twin", "g_twin", "rho_twin"})
@@ -69,6 +87,22 @@ def phi(t: Any, i: Any) -> Any:
 def phi_next(t: Any, i: Any) -> Any:
     """Feature i of the state that is reached."""
     return t.features[t.n, i]
+
+
+def phi_expected(t: Any, i: Any) -> Any:
+    """Feature i as the target expects it after the transition; see ``features_next``."""
+    return t.features_next[t.n, i]
+
+
+def expected_td_error(theta: Any, t: Any) -> Any:
+    """delta = r + g E_pi[phi'] . theta - phi . theta, that of Expected Sarsa over pairs.
+
+    Its update is to be multiplied by ``t.rho_expected``: over states it is :func:`td_error`.
+    """
+    delta = t.reward
+    for i in range(len(theta)):
+        delta += (t.g * t.features_next[t.n, i] - t.features[t.s, i]) * theta[i]
+    return delta
 
 
 def difference(t: Any, i: Any) -> Any:

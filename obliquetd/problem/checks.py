@@ -18,7 +18,7 @@ from obliquetd.errors import (
     ProbabilityError,
 )
 from obliquetd.mdp import MDP, Policy
-from obliquetd.mdp.start import start_distribution
+from obliquetd.problem.places import Places, Start
 
 __all__ = [
     "check_coverage",
@@ -26,7 +26,6 @@ __all__ = [
     "check_start",
     "feature_rows",
     "parse_discount",
-    "parse_start",
     "parse_weights",
 ]
 
@@ -91,53 +90,63 @@ def check_coverage(target: Policy, behavior: Policy, mdp: MDP) -> None:
         )
 
 
-def feature_rows(features: Any, mdp: MDP) -> list[list[Any]] | None:
-    """The rows of Phi in parsed numbers, in the order of ``mdp.states``; None is tabular.
+def feature_rows(features: Any, places: Places) -> list[list[Any]] | None:
+    """The rows of Phi in parsed numbers, in the order of the labels; None is tabular.
 
     Raises
     ------
     FeatureError
         A missing or ragged row, or a matrix with another number of rows.
     LabelError
-        A feature row for a state that does not exist.
+        A feature row for a state or pair that does not exist.
     NumberError
         An entry that is NaN, infinite, or no number.
     """
     if features is None:
         return None
+    noun = places.noun
+    order = (
+        "mdp.states"
+        if noun == "state"
+        else "problem.states (those of terminal states may be left out)"
+    )
     if isinstance(features, Mapping):
-        for s in features:
-            if s not in mdp.index:
-                raise LabelError(f"features name the state {s!r}, which the MDP does not have")
-        missing = [s for s in mdp.states if s not in features]
+        for x in features:
+            places.require(x, "features name")
+        missing = [x for x in places.labels if x not in features and x not in places.spare]
         if missing:
             raise FeatureError(
-                f"no feature row for state {missing[0]!r}"
+                f"no feature row for {noun} {missing[0]!r}"
                 + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
-                + "; every state needs one"
+                + f"; every {noun} needs one"
             )
-        rows = [features[s] for s in mdp.states]
+        rows = [features.get(x) for x in places.labels]
     else:
-        rows = _matrix_rows(features)
-        if len(rows) != len(mdp.states):
+        rows = places.filled(_matrix_rows(features), None)
+        if len(rows) != len(places.labels):
             raise FeatureError(
-                f"the feature matrix has {len(rows)} rows for {len(mdp.states)} states; expected "
-                "one row a state, in the order of mdp.states"
+                f"the feature matrix has {len(rows)} rows for {len(places.labels)} {noun}s; expected "
+                f"one row a {noun}, in the order of {order}"
             )
-    vectors = [_vector(row) for row in rows]
-    width = len(vectors[0])
-    for s, vector in zip(mdp.states, vectors, strict=True):
+    given = [
+        (x, _vector(row)) for x, row in zip(places.labels, rows, strict=True) if row is not None
+    ]
+    if not given:
+        raise FeatureError("there is no feature row; expected one at least")
+    width = len(given[0][1])
+    for x, vector in given:
         if len(vector) != width:
             raise FeatureError(
-                f"the feature row of state {s!r} has {len(vector)} entries, that of state "
-                f"{mdp.states[0]!r} has {width}; all rows need the same number"
+                f"the feature row of {noun} {x!r} has {len(vector)} entries, that of {noun} "
+                f"{given[0][0]!r} has {width}; all rows need the same number"
             )
     if not width:
         raise FeatureError("the feature rows are empty; expected at least one feature")
-    return [
-        [parse_number(x, f"feature {j} of state {s!r}") for j, x in enumerate(vector)]
-        for s, vector in zip(mdp.states, vectors, strict=True)
-    ]
+    parsed = {
+        x: [parse_number(entry, f"feature {j} of {noun} {x!r}") for j, entry in enumerate(vector)]
+        for x, vector in given
+    }
+    return [parsed.get(x, [parse_number(0)] * width) for x in places.labels]
 
 
 def _matrix_rows(features: Any) -> list[Any]:
@@ -164,8 +173,8 @@ def parse_discount(value: Any) -> Any:
     return gamma
 
 
-def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
-    """State weights in the order of the states: nonnegative, not all zero.
+def parse_weights(xi: Any, places: Places) -> list[Any] | None:
+    """Weights in the order of the labels: nonnegative, not all zero.
 
     Raises
     ------
@@ -173,28 +182,30 @@ def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
     """
     if xi is None:
         return None
+    noun = places.noun
     if isinstance(xi, str):
         raise InputError(
-            f"xi is {xi!r}; expected a weight for each state, 'occupancy' (with start=), or None "
+            f"xi is {xi!r}; expected a weight for each {noun}, 'occupancy' (with start=), or None "
             "for the stationary distribution of the behaviour"
         )
     if isinstance(xi, Mapping):
         for s in xi:
-            mdp.require_state(s)
-        missing = [s for s in mdp.states if s not in xi]
+            places.require(s, "xi names")
+        missing = [s for s in places.labels if s not in xi and s not in places.spare]
         if missing:
-            raise LabelError(f"xi has no weight for state {missing[0]!r}; every state needs one")
-        xi = [xi[s] for s in mdp.states]
+            raise LabelError(f"xi has no weight for {noun} {missing[0]!r}; every {noun} needs one")
+        xi = [xi.get(s, 0) for s in places.labels]
     rows = parse_matrix(xi, "xi")
-    if len(rows) == 1 and len(rows[0]) == len(mdp.states):
+    if len(rows) == 1 and len(rows[0]) != 1:
         rows = [[x] for x in rows[0]]
-    if len(rows) != len(mdp.states) or any(len(row) != 1 for row in rows):
-        raise InputError(f"xi has {len(rows)} weights for {len(mdp.states)} states")
+    rows = places.filled(rows, [parse_number(0)])
+    if len(rows) != len(places.labels) or any(len(row) != 1 for row in rows):
+        raise InputError(f"xi has {len(rows)} weights for {len(places.labels)} {noun}s")
     weights = [row[0] for row in rows]
-    for s, w in zip(mdp.states, weights, strict=True):
+    for s, w in zip(places.labels, weights, strict=True):
         if not isinstance(w, sp.Basic) and w < 0:
             raise ProbabilityError(
-                f"xi gives state {s!r} the weight {quoted(w)}; expected 0 or more",
+                f"xi gives {noun} {s!r} the weight {quoted(w)}; expected 0 or more",
                 state=s,
                 total=public_number(w),
             )
@@ -203,21 +214,7 @@ def parse_weights(xi: Any, mdp: MDP) -> list[Any] | None:
     return weights
 
 
-def parse_start(start: Any, mdp: MDP) -> list[Any] | None:
-    """The chance of each state to begin an episode, in the order of the states.
-
-    Raises
-    ------
-    InputError, LabelError, NumberError, ProbabilityError
-    """
-    if start is None:
-        return None
-    known = start_distribution(start, mdp.states, mdp.terminal)
-    zero = parse_number(0)
-    return [known.get(s, zero) for s in mdp.states]
-
-
-def check_start(mdp: MDP, start: list[Any] | None, xi: Any) -> None:
+def check_start(mdp: MDP, start: Start | None, xi: Any) -> None:
     """A start that has a meaning, and one where the weights need it.
 
     Raises

@@ -128,6 +128,63 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         return PolicyEvaluation.of, (self.inputs,)
 
     @classmethod
+    def of_actions(
+        cls,
+        mdp: MDP,
+        *,
+        target: Policy,
+        behavior: Policy | None = None,
+        features: Any = None,
+        discount: Any = 1,
+        xi: Any = None,
+        start: Any = None,
+        arithmetic: str | None = None,
+    ) -> PolicyEvaluation:
+        r"""The evaluation of a policy's action values: the same problem over pairs (state, action).
+
+        A pair (s, a) leads to (s', a') with chance :math:`p(s'|s,a)\,\mu(a'|s')`, and pi, mu, rho are
+        those of a' at s'. All else is as over states: :attr:`states` are the pairs, in the order of
+        ``mdp.states`` and of ``mdp.actions``, ``v_pi`` is :math:`q_\pi`, and TD is Sarsa.
+
+        Parameters
+        ----------
+        mdp : MDP
+        target, behavior, discount, arithmetic
+            As for the class.
+        features : mapping of (state, action) to vector, or matrix (n, d), optional
+            None is tabular. The one pair of a terminal state is (state, None), and may be left
+            out: its features are 0 then.
+        xi : mapping of (state, action) to number, vector of n, or "occupancy", optional
+            None is the stationary distribution of the behaviour, :math:`\xi(s)\,\mu(a|s)`.
+        start : mapping of state, or of (state, action), to probability, optional
+            Where an episode begins anew. Of states, the policy takes the first action.
+
+        Raises
+        ------
+        LabelError, CoverageError, FeatureError, DiscountError, KindError, SizeError
+
+        Notes
+        -----
+        The trace stays :math:`e = \rho(\gamma\lambda e + m\phi)`. A move into a terminal state has
+        discount 0 and rho = 1, and :math:`v_\pi(s) = \sum_a \pi(a|s) q_\pi(s, a)`.
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> base = two_state(discount="9/10", reward=1)
+        >>> pairs = PolicyEvaluation.of_actions(
+        ...     base.mdp, target=base.target, behavior=base.behavior, discount="9/10")
+        >>> pairs.states[1], pairs.xi[1], pairs.values["left", "left"], base.values["left"]
+        (('left', 'right'), 1/4, 9, 10)
+        """
+        return cls.of(
+            read_inputs(
+                mdp, target=target, behavior=behavior, features=features, discount=discount,
+                xi=xi, start=start, arithmetic=arithmetic, over="pairs",
+            )
+        )  # fmt: skip
+
+    @classmethod
     def from_chain(
         cls, P: Any, r: Any, *, discount: Any = 1, states: Any = None, **fields: Any
     ) -> PolicyEvaluation:
@@ -168,15 +225,9 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
 
     @property
     def start(self) -> dict[Hashable, Any] | None:
-        """The probability of each state to begin an episode; None where none was given."""
-        if self.inputs.start is None:
-            return None
-        scalar, public = self.native.arithmetic.scalar, self.native.arithmetic.public
-        return {
-            s: public(scalar(p))
-            for s, p in zip(self.states, self.inputs.start, strict=True)
-            if p != 0
-        }
+        """The probability of each state, or pair, to begin an episode; None where none was given."""
+        start, public = self.native.start, self.native.arithmetic.public
+        return None if start is None else {self.states[i]: public(p) for i, p in start.items()}
 
     @property
     def on_policy(self) -> bool:
@@ -343,7 +394,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     def __repr__(self) -> str:
         d = self.native.n if self.native.tabular else self.native.Phi.shape[1]
         return (
-            f"PolicyEvaluation({self.native.n} states, {d} features, "
+            f"PolicyEvaluation({self.native.n} {self.native.noun}s, {d} features, "
             f"{'on' if self.on_policy else 'off'}-policy, discount "
             f"{number_text(self.discount)}, {self.arithmetic})"
         )

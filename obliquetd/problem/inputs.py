@@ -36,9 +36,9 @@ from obliquetd.problem.checks import (
     check_start,
     feature_rows,
     parse_discount,
-    parse_start,
     parse_weights,
 )
+from obliquetd.problem.places import Places, Start, places_of
 
 __all__ = ["OCCUPANCY", "Inputs", "read_inputs"]
 
@@ -52,47 +52,53 @@ class Inputs:
 
     Attributes
     ----------
-    mdp : MDP
+    places : Places
+        The MDP, and what the rows of all matrices stand for.
     target : Policy
     behavior : Policy or None
         None is on-policy.
     features : tuple of tuples, or None
-        In the order of ``mdp.states``.
+        In the order of the places.
     discount : number
     xi : tuple of n, "occupancy", or None
-    start : tuple of n, or None
+    start : Start or None
     wanted : {"exact", "symbolic", "float"} or None
         The arithmetic that was asked for.
     arithmetic : Arithmetic
         The one that was chosen.
     """
 
-    mdp: MDP
+    places: Places
     target: Policy
     behavior: Policy | None
     features: tuple[tuple[Any, ...], ...] | None
     discount: Any
     xi: tuple[Any, ...] | str | None
-    start: tuple[Any, ...] | None
+    start: Start | None
     wanted: str | None
     arithmetic: Arithmetic
 
+    @property
+    def mdp(self) -> MDP:
+        """The model."""
+        return self.places.mdp
+
     def fields(self) -> dict[str, Any]:
-        """Arguments of ``PolicyEvaluation`` that make the same problem."""
+        """Arguments of ``PolicyEvaluation``, or of its ``of_actions``, that make the same problem."""
         return {
             "mdp": self.mdp,
             "target": self.target,
             "behavior": self.behavior,
-            "features": self._by_state(self.features),
+            "features": self._by_label(self.features),
             "discount": self.discount,
-            "xi": self.xi if isinstance(self.xi, str) else self._by_state(self.xi),
-            "start": self._by_state(self.start),
+            "xi": self.xi if isinstance(self.xi, str) else self._by_label(self.xi),
+            "start": None if self.start is None else self.start.chances,
             # what is exact may become symbolic, and the other way round; floats stay floats
             "arithmetic": "symbolic" if self.wanted in ("exact", "symbolic") else self.wanted,
         }
 
-    def _by_state(self, values: tuple[Any, ...] | None) -> dict[Any, Any] | None:
-        return None if values is None else dict(zip(self.mdp.states, values, strict=True))
+    def _by_label(self, values: tuple[Any, ...] | None) -> dict[Any, Any] | None:
+        return None if values is None else dict(zip(self.places.labels, values, strict=True))
 
     def changed(self, **changes: Any) -> Inputs:
         """The same with some fields changed, checked anew.
@@ -108,7 +114,7 @@ class Inputs:
                 raise InputError(
                     f"a problem has no field {name!r}; its fields are {', '.join(known)}"
                 )
-        return read_inputs(**{**known, **changes})
+        return read_inputs(**{**known, **changes}, over=self.places.over)
 
     def entries(self) -> Iterator[Entry]:
         """Every number that may be a formula, with its place."""
@@ -117,16 +123,16 @@ class Inputs:
         if self.behavior is not None:
             yield from self.behavior.entries("behaviour policy")
         yield Entry("the discount", "discount", self.discount)
-        states = self.mdp.states
+        labels, noun = self.places.labels, self.places.noun
         if self.features is not None:
-            for s, row in zip(states, self.features, strict=True):
+            for s, row in zip(labels, self.features, strict=True):
                 for j, x in enumerate(row):
-                    yield Entry(f"feature {j} of state {s!r}", "number", x)
+                    yield Entry(f"feature {j} of {noun} {s!r}", "number", x)
         if self.xi is not None and not isinstance(self.xi, str):
-            for s, w in zip(states, self.xi, strict=True):
-                yield Entry(f"the weight xi of state {s!r}", "weight", w)
+            for s, w in zip(labels, self.xi, strict=True):
+                yield Entry(f"the weight xi of {noun} {s!r}", "weight", w)
         if self.start is not None:
-            for s, p in zip(states, self.start, strict=True):
+            for s, p in self.start.chances.items():
                 yield Entry(f"the start probability of {s!r}", "probability", p)
 
     def subs(self, values: Mapping[Any, Any]) -> Inputs:
@@ -140,7 +146,9 @@ class Inputs:
             features=None if self.features is None else [[*map(new, row)] for row in self.features],
             discount=new(self.discount),
             xi=self.xi if self.xi is None or isinstance(self.xi, str) else [*map(new, self.xi)],
-            start=self._by_state(None if self.start is None else tuple(map(new, self.start))),
+            start=None
+            if self.start is None
+            else {s: new(p) for s, p in self.start.chances.items()},
         )
 
     def valid_range(self, symbol: sp.Symbol) -> sp.Set:
@@ -181,8 +189,14 @@ def read_inputs(
     xi: Any = None,
     start: Any = None,
     arithmetic: str | None = None,
+    over: str = "states",
 ) -> Inputs:
     """Parse and check the arguments of :class:`obliquetd.PolicyEvaluation`.
+
+    Parameters
+    ----------
+    over : {"states", "pairs"}
+        What the rows stand for; the other arguments are those of the class.
 
     Raises
     ------
@@ -192,10 +206,11 @@ def read_inputs(
         raise InputError(f"expected an MDP, got {type(mdp).__name__}; see MDP.from_transitions")
     target = check_policy(target, mdp, "target")
     behavior = None if behavior is None else check_policy(behavior, mdp, "behavior")
-    rows = feature_rows(features, mdp)
+    places = places_of(mdp, over)
+    rows = feature_rows(features, places)
     gamma = parse_discount(discount)
-    weights = xi if isinstance(xi, str) and xi == OCCUPANCY else parse_weights(xi, mdp)
-    begin = parse_start(start, mdp)
+    weights = xi if isinstance(xi, str) and xi == OCCUPANCY else parse_weights(xi, places)
+    begin = None if start is None else places.read_start(start)
     check_start(mdp, begin, weights)
     owners = {"the MDP": mdp, "the target policy": target}
     if behavior is not None:
@@ -204,7 +219,7 @@ def read_inputs(
         "the features": rows or [],
         "the discount": [[gamma]],
         "xi": [weights] if isinstance(weights, list) else [],
-        "start": [begin or []],
+        "start": [[] if begin is None else list(begin.chances.values())],
     }
     kinds: dict[str, set[Kind]] = {name: owner.kind for name, owner in owners.items()}
     kinds |= {name: parsed_kinds(found) for name, found in numbers.items()}
@@ -215,17 +230,20 @@ def read_inputs(
     if chosen.kind != "float" and any("float" in found for found in kinds.values()):
         mdp, target = mdp.to_exact(), target.to_exact()
         behavior = None if behavior is None else behavior.to_exact()
-        begin = None if begin is None else exact_distribution(begin)
+        places = places_of(mdp, over)
+        if begin is not None:
+            exact = exact_distribution(list(begin.chances.values()))
+            begin = begin._replace(chances=dict(zip(begin.chances, exact, strict=True)))
     if behavior is not None:
         check_coverage(target, behavior, mdp)
     return Inputs(
-        mdp=mdp,
+        places=places,
         target=target,
         behavior=behavior,
         features=None if rows is None else tuple(map(tuple, rows)),
         discount=gamma,
         xi=tuple(weights) if isinstance(weights, list) else weights,
-        start=None if begin is None else tuple(begin),
+        start=begin,
         wanted=arithmetic,
         arithmetic=chosen,
     )

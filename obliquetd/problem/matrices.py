@@ -29,7 +29,7 @@ class PaperMatrices:
 
     @property
     def states(self) -> tuple[Hashable, ...]:
-        """The states, in the order of all rows."""
+        """The states, or pairs of a state and an action, in the order of all rows."""
         return self.native.labels
 
     @property

@@ -32,41 +32,21 @@ what a learner samples alike: the update pulls its estimate to 0.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from obliquetd.algebra import Arithmetic, Matrix, stationary
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
-from obliquetd.mdp import Policy
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
-from obliquetd.problem.inputs import OCCUPANCY, Inputs
+from obliquetd.problem.inputs import OCCUPANCY
+from obliquetd.problem.rows import Rows
 
 __all__ = ["Operators"]
 
 
-class Operators:
+class Operators(Rows):
     """Everything that follows from the inputs of a problem, in their arithmetic or another."""
-
-    def __init__(self, inputs: Inputs, arithmetic: Arithmetic | None = None) -> None:
-        self.inputs, self.mdp = inputs, inputs.mdp
-        self.arithmetic = inputs.arithmetic if arithmetic is None else arithmetic
-        self.labels = self.mdp.states
-        self.arithmetic.check_size(len(self.labels))
-        self.terminal = tuple(self.mdp.index[s] for s in self.mdp.terminal)
-        self.discount = self.arithmetic.scalar(inputs.discount)
-        begin = inputs.start
-        start = None if begin is None else {i: p for i, p in enumerate(begin) if p != 0}
-        self.table = table = self.mdp.table.closed(self.terminal, start)
-        self.state, self.next_state = table.state, table.next_state
-        self.probability = self.arithmetic.scalars(table.probability)
-        self.reward = self.arithmetic.scalars(table.reward)
-        self.own_discount = self.arithmetic.scalars(table.discount)
-        self.row_discount = self.own_discount * self.discount
-        self.pi = self._policy_column(inputs.target)
-        self.mu = self.pi if inputs.behavior is None else self._policy_column(inputs.behavior)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operators, (self.inputs, self.arithmetic)
@@ -75,39 +55,10 @@ class Operators:
         """The same problem in another arithmetic."""
         return Operators(self.inputs, arithmetic)
 
-    def _policy_column(self, policy: Policy) -> Any:
-        """pi(a | s) for every row of the table; a terminal state has one way on."""
-        table, zero, ends = self.table, self.arithmetic.zero, set(self.terminal)
-        out = np.empty(len(table), dtype=float if self.arithmetic.kind == "float" else object)
-        for begin, end in table.pairs():
-            if int(table.state[begin]) in ends:
-                out[begin:end] = self.arithmetic.one
-                continue
-            row = policy.parsed(self.labels[table.state[begin]])
-            p = row.get(self.mdp.actions[table.action[begin]])
-            scalar = zero if p is None else self.arithmetic.scalar(p)
-            for i in range(begin, end):
-                out[i] = scalar
-        return out
-
-    @property
-    def n(self) -> int:
-        """The number of states."""
-        return len(self.labels)
-
     @property
     def tabular(self) -> bool:
         """Whether Phi is the identity because no features were given."""
         return self.inputs.features is None
-
-    def square(self, values: Any) -> Matrix:
-        """The sums of a value of each row of the table over its (s, s'), as a matrix (n, n)."""
-        return self.arithmetic.assemble((self.n, self.n), self.state, self.next_state, values)
-
-    def by_state(self, values: Any) -> Matrix:
-        """The sums over each state's rows of the table, as a column."""
-        at = np.zeros(len(self.state), dtype=np.intp)
-        return self.arithmetic.assemble((self.n, 1), self.state, at, values)
 
     # --- the chains ---------------------------------------------------------------------
 
@@ -199,7 +150,8 @@ class Operators:
         UndiscountedError
             Where the behaviour reaches a class that it never leaves and never discounts.
         """
-        h = self.arithmetic.column([self.arithmetic.scalar(p) for p in self.inputs.start or ()])
+        start, zero = self.start or {}, self.arithmetic.zero
+        h = self.arithmetic.column([start.get(i, zero) for i in range(self.n)])
         kernel = self.square(self.mu * self.probability * self.row_discount)
         closed = discount_free_classes(kernel)
         begin = {i for i, p in enumerate(h.entries()) if p}
@@ -219,10 +171,6 @@ class Operators:
         """The states of weight zero."""
         return tuple(i for i, w in enumerate(self.xi.entries()) if not w)
 
-    def names(self, indices: Sequence[int]) -> list[Hashable]:
-        """Labels of states."""
-        return [self.labels[i] for i in indices]
-
     # --- features -----------------------------------------------------------------------
 
     @cached_property
@@ -233,6 +181,15 @@ class Operators:
         scalar = self.arithmetic.scalar
         rows = [[scalar(x) for x in row] for row in self.inputs.features]
         return self.arithmetic.matrix(rows, (self.n, len(rows[0])))
+
+    @cached_property
+    def features_next(self) -> Matrix:
+        """Row n: the features that the target expects on arriving in n.
+
+        Over states phi(s'); over pairs the sum over a' of pi(a'|s') phi(s', a'), one row for
+        all pairs of s'.
+        """
+        return self.neighbours @ self.Phi if self.places.late else self.Phi
 
     @cached_property
     def row_space(self) -> Matrix | None:

@@ -22,7 +22,7 @@ __all__ = ["read_matrix", "read_theta", "read_values", "read_weighting", "read_w
 
 
 def read_matrix(ops: Operators, value: Any, name: str) -> Matrix:
-    """A matrix with one row a state, in the problem's arithmetic.
+    """A matrix with one row a state (or pair), in the problem's arithmetic.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def read_matrix(ops: Operators, value: Any, name: str) -> Matrix:
     rows = parse_matrix(value, name)
     if len(rows) != ops.n:
         raise FeatureError(
-            f"{name} has {len(rows)} rows for {ops.n} states; expected one row a state"
+            f"{name} has {len(rows)} rows for {ops.n} {ops.noun}s; expected one row a {ops.noun}"
         )
     return _in_arithmetic(ops, rows, name)
 
@@ -55,10 +55,10 @@ def read_values(ops: Operators, v: Any) -> Matrix:
 
 
 def _in_order(ops: Operators, table: Mapping[Any, Any], name: str) -> list[Any]:
-    missing = [s for s in ops.labels if s not in table]
+    missing = [s for s in ops.labels if s not in table and s not in ops.places.spare]
     if missing:
-        raise FeatureError(f"{name} has no entry for state {missing[0]!r}")
-    return [table[s] for s in ops.labels]
+        raise FeatureError(f"{name} has no entry for {ops.noun} {missing[0]!r}")
+    return [table.get(s, 0) for s in ops.labels]
 
 
 def read_theta(value: Any, d: int, name: str = "theta0") -> list[Any]:
@@ -104,7 +104,7 @@ def read_weights(ops: Operators, Omega: Any) -> Matrix:
                     )
         rows = [[row[i]] for i, row in enumerate(rows)]
     if len(rows) != n or any(len(row) != 1 for row in rows):
-        raise FeatureError(f"Omega needs {n} weights, one for each state")
+        raise FeatureError(f"Omega needs {n} weights, one for each {ops.noun}")
     return _in_arithmetic(ops, rows, "Omega")
 
 

@@ -99,12 +99,17 @@ class ModelReport:
         }  # fmt: skip
 
     @property
+    def noun(self) -> str:
+        """What the rows of all matrices stand for."""
+        return self.problem.native.noun
+
+    @property
     def states(self) -> tuple[list[str], list[list[str]]]:
         """For each state its weight, value, best approximation and spread of the return."""
         names = {"xi": r"\xi", "v_pi": r"v_\pi", "best": r"\Pi v_\pi",
                  "return_variance": r"\mathrm{Var}"}  # fmt: skip
         columns = {k: v for k, v in self.analysis.columns.items() if k in names}
-        heading = ["state", *(mathml(names[k]) for k in columns)]
+        heading = [self.noun, *(mathml(names[k]) for k in columns)]
         rows = [
             [str(s), *("open" if v[i] is None else formula(v[i]) for v in columns.values())]
             for i, s in enumerate(self.problem.states[:MOST_ROWS])

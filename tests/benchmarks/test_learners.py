@@ -174,9 +174,10 @@ def drive(learner, data, lam):
         weights, x = floats(learner.weights, d, numbers)
         memory, m = floats(learner.memory, d, numbers)
         compiled_driver(learner.rule)(
-            x.theta, weights, x, memory, m, numbers, data["features"], data["state"], data["next_state"],
-            data["reward"], data["discount"], ones, ones, ones, data["rho"], data["rows"],
-            data["rows"], fresh, alphas, steps, np.inf, record,
+            x.theta, weights, x, memory, m, numbers, data["features"], data["features"],
+            data["state"], data["next_state"], data["reward"], data["discount"], ones, ones, ones,
+            data["rho"], data["rho"], data["rows"], data["rows"], fresh, alphas, steps, np.inf,
+            record,
         )  # fmt: skip
         return x.theta
 
