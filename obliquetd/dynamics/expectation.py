@@ -52,7 +52,7 @@ class Expectation:
     def __init__(self, rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> None:
         self.rule, self.ops, self.arithmetic = rule, rule.ops, rule.ops.arithmetic
         self.carried = carried and rule.learner.has_memory
-        self.xi = rounded_entries(xi)
+        self.xi = self._entries(xi)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -111,10 +111,14 @@ class Expectation:
                 "mean: on some closed class nothing decays it. Use a discount or lam below 1",
                 error.null_vector,
             ) from None
+        return self._entries(solved)
+
+    def _entries(self, column: Matrix) -> list[Any]:
+        """The entries; a float that is exactly 0 is fed by nothing, so that no rounding is in it."""
+        entries = rounded_entries(column)
         if self.arithmetic.kind != "float":
-            return solved.entries()
-        # an entry that is exactly 0 is fed by nothing, and shares no equation with the others
-        return [x if x.value else self.rule.zero for x in rounded_entries(solved)]
+            return entries
+        return [x if x.value else self.rule.zero for x in entries]
 
     @cached_property
     def _sums(self) -> tuple[list[Any], list[list[Any]]]:

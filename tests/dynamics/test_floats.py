@@ -35,6 +35,29 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda x: x.label)
+@pytest.mark.parametrize("ends", ["start", "restart"])
+def test_states_that_are_never_visited_have_no_trace(learner, ends):
+    """A terminal state before which episodes begin anew, or a transient one, has weight 0: no 0 / 0."""
+    rows = [("A", "l", "B", "1/2", 1), ("A", "l", "end", "1/2", 0), ("A", "r", "B", 1, 2),
+            ("B", "l", "end", 1, 3), ("B", "r", "A", 1, 0)]  # fmt: skip
+    if ends == "restart":
+        rows += [("end", a, "A", 1, 0) for a in "lr"] + [("first", a, "A", 1, 1) for a in "lr"]
+    mdp = MDP.from_transitions(rows)
+    both = dict.fromkeys("lr", "1/2")
+    others = {s: both for s in ("end", "first") if ends == "restart"}
+    target = Policy({"A": {"l": "1/3", "r": "2/3"}, "B": {"l": 1}, **others})
+    features = {"A": ["1/2", 0], "B": ["1/3", "1/3"], "end": [0, 0], "first": [1, 1]}
+    problem = PolicyEvaluation(
+        mdp, target=target, behavior=Policy({"A": both, "B": both, **others}), discount="9/10",
+        features={s: features[s] for s in mdp.states}, start={"A": 1} if ends == "start" else None,
+    )  # fmt: skip
+    exact = mean_dynamics(problem, learner)
+    floats = mean_dynamics(problem.replace(arithmetic="float"), learner)
+    assert np.allclose(floats.A, np.array(exact.A, dtype=float), rtol=1e-12)
+    assert np.allclose(floats.b, np.array(exact.b, dtype=float).ravel(), rtol=1e-12)
+
+
 def cancelling(reward, features=(1.0, 2.0), discount=5 / 6):
     """Two states whose A is 0 at discount 5/6, with rewards that cancel nothing."""
     rows = [
