@@ -18,6 +18,7 @@ import sympy as sp
 from obliquetd.algebra import Matrix, number_text, parse_number, public_number
 from obliquetd.dynamics import efficiency, mean_dynamics
 from obliquetd.dynamics.rule import operators_for
+from obliquetd.dynamics.sampling import is_stationary
 from obliquetd.errors import InputError, NoSolutionError, NotUniqueError, SingularError
 from obliquetd.estimators.rows import Rows
 from obliquetd.learners import Learner
@@ -223,7 +224,15 @@ def equation_of(problem: PolicyEvaluation, learner: Learner) -> Equation:
     ------
     MathematicalError
         For a trajectory in one of several closed classes, each with its own.
+    InputError
+        For a trace along a trajectory with weights xi that are not stationary.
     """
+    if learner.has_memory and not is_stationary(problem.native):
+        raise InputError(
+            f"a trace like that of {learner.label} is carried along a trajectory, whose states are "
+            "distributed as the behaviour's stationary distribution; the weights xi that were given are "
+            "not stationary. Leave xi out, or take LSTD() with lam=0, which has no trace"
+        )
     dynamics = mean_dynamics(problem, learner)
     if len(dynamics.classes) > 1:
         dynamics.limit()  # which says what to do

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, Matrix, choose_arithmetic, kind_of, parse_number
+from obliquetd.algebra import Arithmetic, Matrix, choose_arithmetic, parse_number
 from obliquetd.algebra.numbers import Kind
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.experiments import LoggedData
@@ -112,20 +112,10 @@ def arithmetic_for(data: LoggedData, symbols: set[Any], wanted: str | None) -> A
     KindError
         Where floats meet symbols without a word, or what is wanted cannot be.
     """
-    floats = wanted != "float" and any(kind_of(x) == "float" for x in _numbers(data))
-    kinds: dict[str, set[Kind]] = {"the log": {"float"} if floats else {"exact"}}
+    kinds: dict[str, set[Kind]] = {"the log": {"exact" if data.is_exact else "float"}}
     if symbols:
         kinds["the estimator"] = {"symbolic"}
     return choose_arithmetic(kinds, symbols, wanted)
-
-
-def _numbers(data: LoggedData) -> Any:
-    numbers = data.numbers
-    for table in (numbers.phi, numbers.phi_next):
-        for row in table:
-            yield from row
-    for column in (numbers.reward, numbers.discount, numbers.rho):
-        yield from column
 
 
 def read_rows(data: LoggedData, arithmetic: Arithmetic, weights: Any, twin: Any) -> Rows:

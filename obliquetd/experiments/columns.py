@@ -50,6 +50,14 @@ class Column:
             return [[parse_number(x) for x in row] if wide else parse_number(row) for row in listed]
         return list(self.given)
 
+    @property
+    def has_floats(self) -> bool:
+        """Whether one of them is a float."""
+        if isinstance(self.given, np.ndarray):
+            return self.given.dtype.kind == "f"
+        rows = self.given if self.floats.ndim == 2 else [self.given]
+        return any(isinstance(x, float) for row in rows for x in row)
+
     def check(self, good: npt.NDArray[np.bool_], wanted: str, place: Place) -> None:
         """InputError that names the first entry that is not good."""
         bad = np.flatnonzero(~good)

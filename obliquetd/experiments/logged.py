@@ -334,6 +334,11 @@ class LoggedData(Stream):
         phi, phi_next, reward, discount, rho = (numbers or [] for numbers in always)
         return LoggedNumbers(phi, phi_next, reward, discount, rho, pi, mu)
 
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether none of its numbers is a float, so that what follows from them is exact."""
+        return not any(column.has_floats for column in self._columns if column is not None)
+
     @property
     def width(self) -> int:
         return int(self.outcomes.features.shape[1])

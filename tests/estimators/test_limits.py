@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import obliquetd as otd
 from obliquetd import BRM, FPKF, LSETD, LSPE, LSTD, Averager
 from obliquetd.domains import baird_star
-from obliquetd.errors import EpisodesEndError, MathematicalError, SingularError
+from obliquetd.errors import EpisodesEndError, InputError, MathematicalError, SingularError
 from tests.estimators.logs import HALF, R, problems
 
 FEW = settings(max_examples=10)
@@ -83,3 +83,17 @@ def test_what_no_estimator_determines_is_an_error_with_a_null_vector():
             problem.fixed_point(estimator)
         assert told.value.null_vector is not None
         assert problem.replace(discount="9/10").fixed_point(estimator).theta is not None
+
+
+def test_weights_of_ones_own_need_no_trace():
+    problem = otd.PolicyEvaluation.from_chain(
+        [[0, 1], ["1/2", "1/2"]], [1, 0], discount="1/2", xi=[1, 2], features=[[1], [3]]
+    )
+    uneven = problem.replace(xi=[1, 1])
+    for estimator in (LSTD(HALF), LSETD(), LSPE(1, HALF), FPKF(HALF)):
+        assert problem.fixed_point(estimator).is_unique
+        with pytest.raises(InputError, match="Leave xi out"):
+            uneven.fixed_point(estimator)
+        assert uneven.replace(xi=None).fixed_point(estimator).is_unique
+    assert uneven.fixed_point(LSTD()).theta == uneven.fixed_point("td").theta
+    assert uneven.fixed_point(BRM(2)).theta == uneven.fixed_point("rg").theta

@@ -151,3 +151,16 @@ def test_labels_say_what_differs():
 
 def problem():
     return otd.PolicyEvaluation.from_chain([[0, 1], [1, 0]], [1, 0], discount="1/2")
+
+
+def test_a_log_is_exact_where_no_number_of_it_is_a_float():
+    given = {"phi": [[1], ["1/2"]], "phi_next": [["1/2"], [1]], "reward": [1, 0], "discount": HALF}
+    assert LoggedData(**given).is_exact
+    assert LoggedData(**{**given, "phi": np.array([[1], [2]]), "phi_next": [[2], [1]]}).is_exact
+    for name, value in {
+        "phi": [[1.0], ["1/2"]], "phi_next": np.array([[0.5], [1.0]]), "reward": [1, 0.5], "discount": 0.5,
+    }.items():  # fmt: skip
+        assert not LoggedData(**{**given, name: value}).is_exact
+        assert replay(LoggedData(**{**given, name: value}), LSTD()).arithmetic == "float"
+    assert not LoggedData(**given, rho=[1, 0.5]).is_exact
+    assert not LoggedData(**given, target=[1, 0.5], behavior=[1, 1]).is_exact
