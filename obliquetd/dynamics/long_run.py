@@ -15,6 +15,7 @@ Sigma = E[N N'] + E[N (u(s') + Gamma(s') h')'] + its transpose.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 from obliquetd.algebra import Matrix
@@ -25,13 +26,11 @@ __all__ = ["long_run_covariance", "single_covariance"]
 
 def single_covariance(moments: MemoryMoments) -> Matrix:
     """E[N N'] where every memory is empty: of independent transitions."""
-    arithmetic = moments.arithmetic
-    width = len(moments.outcomes[0].constant)
-    total = arithmetic.matrix([[arithmetic.zero] * width for _ in range(width)], (width, width))
-    for z in moments.outcomes:
-        n = arithmetic.column(z.constant)
-        total = total + (n @ n.T).scaled(z.chance * moments.xi[z.s])
-    return total
+    arithmetic, outcomes = moments.arithmetic, moments.outcomes
+    weighted = [[z.chance * moments.xi[z.s] * x for x in z.constant] for z in outcomes]
+    shape = len(outcomes), len(outcomes[0].constant)
+    left = arithmetic.matrix(weighted, shape)
+    return left.T @ arithmetic.matrix([list(z.constant) for z in outcomes], shape)
 
 
 def long_run_covariance(moments: MemoryMoments) -> Matrix:
@@ -42,27 +41,70 @@ def long_run_covariance(moments: MemoryMoments) -> Matrix:
     moments : MemoryMoments
         With finite second moments.
     """
-    arithmetic, entries = moments.arithmetic, moments.entries
-    future = _future(moments)
-    held = [_held(moments, s) for s in range(len(moments.xi))]
-    width, k = len(moments.outcomes[0].constant), len(entries)
-    zero, one = arithmetic.zero, arithmetic.one
-    total = arithmetic.matrix([[zero] * width for _ in range(width)], (width, width))
-    for z, maps in zip(moments.outcomes, moments.maps, strict=True):
-        slopes = [z.slopes.get(j) for j in entries]
-        now = arithmetic.matrix(
-            [[z.constant[r], *(g[r] if g else zero for g in slopes)] for r in range(width)],
-            (width, 1 + k),
+    arithmetic, outcomes = moments.arithmetic, moments.outcomes
+    width, k = len(outcomes[0].constant), 1 + len(moments.entries)
+    now, later = _updates(moments), _what_follows(moments)
+    total = arithmetic.matrix([[arithmetic.zero] * width for _ in range(width)], (width, width))
+    for s, places in _together(z.s for z in outcomes).items():
+        # one product for all outcomes of a state: their sum has few denominators, which adding one
+        # by one would multiply
+        rows = [row for i in places for row in now[i]]
+        held = (arithmetic.matrix(rows, (len(rows), k)) @ _held(moments, s)).rows()
+        wide = [
+            [outcomes[i].chance * x for j, i in enumerate(places) for x in held[j * width + r]]
+            for r in range(width)
+        ]
+        seen = arithmetic.matrix(wide, (width, len(places) * k))
+        updates, following = (
+            arithmetic.matrix(_beside(part, places, width), (width, len(places) * k)).T
+            for part in (now, later)
         )
-        rows = [[one] + [zero] * k]
-        for i in entries:
-            carried = dict(maps.rows.get(i, ()))
-            rows.append([maps.start.get(i, zero), *(carried.get(j, zero) for j in entries)])
-        later = future[z.t] @ arithmetic.matrix(rows, (1 + k, 1 + k))
-        seen = (now @ held[z.s]).scaled(z.chance)
-        cross = seen @ later.T
-        total = total + seen @ now.T + cross + cross.T
+        cross = seen @ following
+        total = total + seen @ updates + cross + cross.T
     return total
+
+
+def _together(keys: Iterable[int]) -> dict[int, list[int]]:
+    """The positions of each key."""
+    found: dict[int, list[int]] = {}
+    for i, key in enumerate(keys):
+        found.setdefault(key, []).append(i)
+    return found
+
+
+def _beside(parts: list[list[list[Any]]], places: list[int], width: int) -> list[list[Any]]:
+    """Some of the matrices side by side."""
+    return [[x for i in places for x in parts[i][r]] for r in range(width)]
+
+
+def _updates(moments: MemoryMoments) -> list[list[list[Any]]]:
+    """(n, G) of each outcome, over the entries that matter."""
+    zero, out = moments.arithmetic.zero, []
+    for z in moments.outcomes:
+        slopes = [z.slopes.get(j) for j in moments.entries]
+        out.append([[n, *(g[r] if g else zero for g in slopes)] for r, n in enumerate(z.constant)])
+    return out
+
+
+def _what_follows(moments: MemoryMoments) -> list[list[list[Any]]]:
+    """The sum of the future updates after each outcome, as a map of (1, h): (u + Gamma c, Gamma M)."""
+    arithmetic, entries = moments.arithmetic, moments.entries
+    zero, one, k = arithmetic.zero, arithmetic.one, 1 + len(entries)
+    future = _future(moments)
+    out: list[list[list[Any]]] = [[] for _ in moments.outcomes]
+    for t, places in _together(z.t for z in moments.outcomes).items():
+        maps = [moments.maps[i] for i in places]
+        rows = [[x for _ in maps for x in ([one] + [zero] * (k - 1))]]
+        for i in entries:
+            row: list[Any] = []
+            for found in maps:
+                carried = dict(found.rows.get(i, ()))
+                row += [found.start.get(i, zero), *(carried.get(j, zero) for j in entries)]
+            rows.append(row)
+        product = (future[t] @ arithmetic.matrix(rows, (k, k * len(places)))).rows()
+        for j, place in enumerate(places):
+            out[place] = [row[j * k : (j + 1) * k] for row in product]
+    return out
 
 
 def _held(moments: MemoryMoments, s: int) -> Matrix:
