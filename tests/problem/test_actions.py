@@ -1,6 +1,7 @@
 """Action values: the pairs' chain built by hand, on random rational problems."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 import sympy as sp
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd.domains import two_state
+from obliquetd.learners import LEARNERS
 from tests.strategies import distributions, mdps
+from tests.test_completeness import CLOSED_FORMS
 
 G = sp.Rational(9, 10)
 
@@ -196,6 +199,42 @@ def test_setd_weighs_each_outcome_with_the_action_that_follows():
             constant += xi[s, a] * p * pi * omega * r * phi[s, a]
     dyn = otd.mean_dynamics(problem, otd.SETD())
     assert (dyn.A, dyn.b) == (expected, constant)
+
+
+class AsStates:
+    """A problem over pairs as closed forms over states read it: the action of a row is the pair after."""
+
+    def __init__(self, problem):
+        self._problem = problem
+        rows = [
+            ((s, a), (t, b), (t, b), p, r, d)
+            for s, a, t, p, r, d in problem.mdp.transitions
+            for b in problem.mdp.offered[t]
+        ]
+        self.mdp = SimpleNamespace(transitions=rows)
+
+        def chances(policy):
+            after = {(s, a): policy[s].get(a, 0) for s, a in problem.states}
+            return dict.fromkeys(problem.states, after)
+
+        self.target, self.behavior = chances(problem.target), chances(problem.behavior)
+
+    def __getattr__(self, name):
+        return getattr(self._problem, name)
+
+
+@pytest.mark.parametrize("key", LEARNERS)
+def test_every_learner_has_its_closed_form_over_pairs(key):
+    problem = _ergodic()
+    found = sp.Matrix(otd.mean_dynamics(problem, LEARNERS[key]()).A)
+    assert found == CLOSED_FORMS[key](AsStates(problem))
+
+
+@pytest.mark.parametrize("lam", ["0", "1/2", "1"])
+def test_least_squares_find_the_fixed_point(lam):
+    for problem in (_ergodic(), _ergodic(features=False)):
+        theta = otd.LSTD(lam=lam).limit(problem).theta
+        assert theta == otd.mean_dynamics(problem, otd.TD(lam=lam)).fixed_point()
 
 
 @pytest.mark.parametrize("kind", [otd.TD, otd.ETD, otd.GTD2, otd.TDC])
