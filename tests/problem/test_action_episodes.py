@@ -344,6 +344,23 @@ def test_other_questions_are_answered_over_pairs():
     assert list(it.fixed_point()) == list(problem.v_pi)[:4]
 
 
+@pytest.mark.parametrize("over", ["states", "pairs"])
+@pytest.mark.parametrize("learner", [otd.TD(lam="1/2"), otd.ETD(), otd.TrueOnlineTD(lam="1/2")])
+def test_a_trace_has_a_mean_in_floats_where_episodes_begin_anew(learner, over):
+    """Terminal states have the weight 0, which floats know only with an error bound."""
+    exact = episodes(arithmetic="exact")
+    if over == "states":
+        exact = otd.PolicyEvaluation(
+            MDP, target=TARGET, behavior=BEHAVIOR, discount="9/10", start={"A": "1/4", "B": "3/4"},
+            features={"A": [1, 0], "B": [1, 2], "end": [0, 0]},
+        )  # fmt: skip
+    ours, theirs = (
+        otd.mean_dynamics(p, learner) for p in (exact, exact.replace(arithmetic="float"))
+    )
+    assert np.allclose(theirs.A, np.array(ours.A, dtype=float), rtol=1e-12)
+    assert np.allclose(np.ravel(theirs.b), np.array(ours.b, dtype=float).ravel(), rtol=1e-12)
+
+
 def test_a_learner_may_be_bound_to_pairs():
     problem = episodes()
     X = sp.diag(*(w * k for k, w in enumerate(problem.xi, 1))) * problem.Phi
