@@ -248,7 +248,7 @@ def test_capped_ratios_change_nothing_on_policy(problem, lam):
 
 @pytest.mark.parametrize("lam", [0, "1/2", "9/10"])
 def test_tabular_fixed_points(lam):
-    """With deterministic transitions omega is one of the state and the action."""
+    """Transitions and target are deterministic here, so that omega is one of the state."""
     table = two_state("1/2", reward=1).replace(features=None)
     for learner in (
         SETD(lam=lam, cap="1/2"),
