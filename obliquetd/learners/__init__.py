@@ -10,6 +10,8 @@ what it keeps                   :class:`Vector`, :class:`Number`, :class:`Square
 its numbers                     :func:`positive`, :func:`nonnegative`, :func:`unit`,
                                 :func:`number`, :func:`whole`, :func:`choice`, and :func:`ratio` for a
                                 second step size
+numbers of the problem          ``derives``, ``derive``, :meth:`Learner.bound`;
+                                ready-made for WeightedTD: :mod:`obliquetd.learners.emphases`
 whether it is what it should    :func:`check`
 from a file                     :func:`learner_class`
 ==============================  ==========================================================

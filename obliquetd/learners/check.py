@@ -40,6 +40,7 @@ from obliquetd.learners.base import Learner, each, parameters
 from obliquetd.learners.compiled import compiled_rule, float_numbers
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule, as_array
+from obliquetd.learners.probes import PROBED, affine_where_probed
 from obliquetd.learners.state import views
 from obliquetd.learners.words import Transition
 
@@ -122,6 +123,8 @@ def _check(learner: Learner, compiled: bool) -> Checked:
             trial.rests_at_alpha_0()
             trial.has_an_affine_memory()
             trial.has_an_affine_slope()
+            if not affine_where_probed(trial):
+                raise RefusalError(PROBED)
     except RefusalError as refusal:
         return Checked(learner, "", str(refusal))
     return Checked(learner, "", "")

@@ -87,9 +87,18 @@ def _names(code: types.CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
+def _loaded(code: types.CodeType) -> Iterator[str]:
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield str(instruction.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _loaded(constant)
+
+
 def _globals_of(function: Any) -> Iterator[tuple[str, Any]]:
-    """The globals that a function names, of those that exist."""
-    for name in dict.fromkeys(_names(function.__code__)):
+    """The globals that a function loads, of those that exist; ``p.kappa`` loads no global kappa."""
+    for name in dict.fromkeys(_loaded(function.__code__)):
         if name in function.__globals__:
             yield name, function.__globals__[name]
 

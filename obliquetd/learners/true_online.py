@@ -246,7 +246,7 @@ class TrueOnlineETD(Learner):
     lam: Any = unit(0, "the trace parameter")
 
     key, name, color, mark = "true-online-etd", "TrueOnlineETD", "#00604A", "8"
-    source = "Sutton 2014; Mahmood, Yu, White and Sutton 2015"
+    source = "Mahmood, Yu, White and Sutton 2015"
     solves = "the TD(lambda) fixed point under the emphasis f"
     weights, memory, numbers, rule = Theta, DutchFollowOn, Lam, staticmethod(true_online_etd)
 

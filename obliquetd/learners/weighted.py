@@ -97,7 +97,7 @@ class WeightedTD(Learner):
     >>> mean_dynamics(two_state(), WeightedTD(emphasis=capped)).A[0]
     2/5
     >>> mean_dynamics(two_state(), WeightedTD(emphasis=emphases.omega_star)).A[0]
-    29/10
+    5/2
     """
 
     alpha: StepSize = None

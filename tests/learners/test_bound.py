@@ -107,3 +107,19 @@ def test_a_run_by_hand_says_that_it_needs_a_problem():
     with pytest.raises(LearnerError, match=r"learner\.bound\(problem\)"):
         numbers_of(ByValue(0.1))
     assert numbers_of(ByValue(0.1).bound(two_state("1/2"))).scale == 2.0
+
+
+def scale(t, p):
+    return p.scale * p.weight[t.s]
+
+
+def called_like_its_number(x, m, t, alpha, p):
+    return emphatic(x.theta, m.e, t, scale(t, p), alpha, 0 * t.g)
+
+
+def test_a_helper_may_be_called_like_a_number_of_the_rule():
+    """``p.scale`` in ``scale`` is no call of itself."""
+    other = dataclasses.make_dataclass("Other", [], bases=(ByValue,), frozen=True)
+    other.rule = staticmethod(called_like_its_number)
+    assert check(other()).ok
+    assert otd.mean_dynamics(two_state("1/2"), other()).A[0] == closed(two_state("1/2"))

@@ -248,7 +248,7 @@ def test_capped_ratios_change_nothing_on_policy(problem, lam):
 
 @pytest.mark.parametrize("lam", [0, "1/2", "9/10"])
 def test_tabular_fixed_points(lam):
-    """With deterministic transitions omega is one of the state and the action."""
+    """Transitions and target are deterministic here, so that omega is one of the state."""
     table = two_state("1/2", reward=1).replace(features=None)
     for learner in (
         SETD(lam=lam, cap="1/2"),
@@ -402,3 +402,15 @@ def test_settings_at_the_command_line():
     found = made(["etd", "setd"], numbers)
     assert found == [ETD(beta="1/2", truncate="2", interest="3"), SETD(cap="2", ratios="capped")]
     assert check(found[0], compiled=False).ok
+
+
+def test_settings_by_state_in_a_sweep():
+    from obliquetd.experiments import grid
+
+    made = grid([ETD], alpha=[0.001], interest=[1, {"left": 1, "right": 2}])
+    found = otd.sweep(two_state(reward=1), made, 100, 2, workers=1)
+    named = "ETD alpha=0.001 interest={'left': 1, 'right': 2}"
+    assert list(found.curves) == ["ETD alpha=0.001", named]
+    assert {row["interest"] for row in found.rows()} == {1.0, "{'left': 1, 'right': 2}"}
+    alike = otd.simulate(two_state(reward=1), made[1], 100, runs=2)
+    assert (found[named].theta == alike["ETD"].theta).all()
