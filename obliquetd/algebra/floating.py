@@ -44,6 +44,7 @@ class FloatArithmetic(Arithmetic):
     kind = "float"
     zero = 0.0
     one = 1.0
+    caveat = " to the precision of floats (arithmetic='exact' decides)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FloatArithmetic)
@@ -126,6 +127,16 @@ class FloatArithmetic(Arithmetic):
             return _gather(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
 
         return FloatMatrix(_gather(shape, rows, columns, values), error=error)
+
+    def embedded(self, part: FloatMatrix, places: Sequence[int], n: int) -> FloatMatrix:
+        """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""
+
+        def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            full = np.zeros((n, values.shape[1]))
+            full[np.asarray(places, dtype=np.intp)] = values
+            return full
+
+        return FloatMatrix(placed(part.dense()), part.report, lambda: placed(part.dense_error()))
 
     def identity(self, n: int) -> FloatMatrix:
         if n < SPARSE_FROM:
@@ -332,10 +343,10 @@ class FloatMatrix(Matrix):
 
     def column_basis(self) -> FloatMatrix:
         system = self._system()
+        if system.graded:  # an orthonormal basis would bury the small rows in rounding
+            basis, error = system.column_echelon()
+            return FloatMatrix(basis, error=error)
         columns = self.balanced()
-        full = system.rank == self.shape[1]
-        if full and system.graded:  # an orthonormal basis would bury the small rows in rounding
-            return columns
         u, s, vt = np.linalg.svd(columns.dense(), full_matrices=False)
         kept = slice(0, system.rank)
         error = columns.error @ np.abs(vt[kept].T) / s[kept] + np.abs(u[:, kept]) * EPS

@@ -32,6 +32,8 @@ class Arithmetic(ABC):
     """A number kind: makes matrices, and decides what needs a scalar's sign or root."""
 
     kind: Kind
+    caveat: str = ""
+    """What an error that calls something singular, or not unique, has to add."""
 
     @abstractmethod
     def scalar(self, value: Any) -> Any:
