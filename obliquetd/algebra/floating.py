@@ -289,6 +289,9 @@ class FloatMatrix(Matrix):
         i, j = self.array.nonzero()
         return np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
 
+    def as_chosen(self) -> FloatMatrix:
+        return FloatMatrix(self.array, self.report, abs(self.array) * 0.0)
+
     def cleaned(self) -> FloatMatrix:
         if self.sparse:
             return self

@@ -188,6 +188,10 @@ class Matrix(ABC):
     def support(self) -> tuple[Indices, Indices]:
         """Row and column indices of the entries that are not identically zero."""
 
+    def as_chosen(self: M) -> M:
+        """Among floats without the bounds on its errors: for a basis that any near one may replace."""
+        return self
+
     def cleaned(self: M) -> M:
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""
         return self

@@ -193,10 +193,13 @@ class Operators(Rows):
 
     @cached_property
     def row_space(self) -> Matrix | None:
-        """A basis of the row space of Phi as columns, shape (d, rank); None is the identity."""
+        """A basis of the row space of Phi as columns, shape (d, rank); None is the identity.
+
+        Phi B spans the columns of Phi for every B near it, so that its rounding is no error.
+        """
         if self.tabular:
             return None
-        basis = self.Phi.T.column_basis()
+        basis = self.Phi.T.column_basis().as_chosen()
         return None if basis.shape[0] == basis.shape[1] else basis
 
     @cached_property
