@@ -7,6 +7,7 @@ never honest. A symbolic answer, with the number put in, *is* the exact one.
 """
 
 import functools
+import itertools
 import math
 import random
 import warnings
@@ -126,22 +127,29 @@ class Draw:
         )
 
 
+class Subject:
+    """A problem that is asked several questions, and what was made of it for them."""
+
+    def __init__(self, problem):
+        self.problem, self.warned = problem, False
+        self.point = functools.cache(problem.fixed_point)
+        self.dynamics = functools.cache(
+            lambda name: mean_dynamics(problem, LEARNERS[name], sampling=sampling(problem))
+        )
+
+
 def questions():
-    """Every quantity, as a function of a problem, by name."""
-    found = {name: functools.partial(lambda p, k: getattr(p, k), k=name) for name in MATRICES}
+    """Every quantity, as a function of a subject, by name."""
+    found = {name: lambda s, k=name: getattr(s.problem, k) for name in MATRICES}
     for point in POINTS:
-        found[f"{point}.v_hat"] = lambda p, point=point: determined(p.fixed_point(point))
+        found[f"{point}.v_hat"] = lambda s, k=point: determined(s.point(k))
         for error in ERRORS:
-            found[f"{point}.{error}"] = lambda p, a=point, e=error: getattr(p.fixed_point(a), e)
-    for name, learner in LEARNERS.items():
-        found[f"{name}.A"] = lambda p, x=learner: mean_dynamics(p, x, sampling=sampling(p)).A
-        found[f"{name}.b"] = lambda p, x=learner: mean_dynamics(p, x, sampling=sampling(p)).b
-        found[f"{name}.verdict"] = lambda p, x=learner: (
-            mean_dynamics(p, x, sampling=sampling(p)).stability.verdict
-        )
-        found[f"{name}.v_hat"] = lambda p, x=learner: (
-            mean_dynamics(p, x, sampling=sampling(p)).v_hat
-        )
+            found[f"{point}.{error}"] = lambda s, k=point, e=error: getattr(s.point(k), e)
+    for name in LEARNERS:
+        found[f"{name}.A"] = lambda s, k=name: s.dynamics(k).A
+        found[f"{name}.b"] = lambda s, k=name: s.dynamics(k).b
+        found[f"{name}.verdict"] = lambda s, k=name: s.dynamics(k).stability.verdict
+        found[f"{name}.v_hat"] = lambda s, k=name: s.dynamics(k).v_hat
     return found
 
 
@@ -171,12 +179,15 @@ def number(x):
     return float(x) if not isinstance(x, sp.Basic) or x.is_Rational else float(sp.N(x, 30))
 
 
-def ask(question, problem):
-    """("value", v), ("refused", error), or ("fault", text); and whether it warned of precision."""
+def ask(question, subject):
+    """("value", v), ("refused", error), or ("fault", text); and whether it warned of precision.
+
+    What is computed once for several questions warns once, and for all of them.
+    """
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         try:
-            found = "value", question(problem)
+            found = "value", question(subject)
         except ObliqueTDError as error:
             found = "refused", error
         except Exception as error:
@@ -184,7 +195,8 @@ def ask(question, problem):
     other = [w for w in heard if not issubclass(w.category, PrecisionWarning)]
     if other and found[0] != "fault":
         found = "fault", f"bare warning: {other[0].category.__name__} {str(other[0].message)[:80]}"
-    return *found, len(heard) > len(other)
+    subject.warned |= len(heard) > len(other)
+    return *found, subject.warned
 
 
 class Scales:
@@ -287,10 +299,9 @@ def floats(matrix):
     return np.array([[number(x) for x in row] for row in matrix.tolist()])
 
 
-def check_float(draw, scales, exact, name, truth):
+def check_float(subject, scales, exact, name, truth):
     """What is wrong with the float answer to one question, or None."""
-    question = QUESTIONS[name]
-    how, value, warned = ask(question, draw.problem(float))
+    how, value, warned = ask(QUESTIONS[name], subject)
     if how == "fault":
         return value
     if truth[0] == "refused":
@@ -344,15 +355,15 @@ SYMBOLIC = (
 )
 
 
-def check_symbolic(draw, name, truth):
+def check_symbolic(subject, discount, name, truth):
     """The symbolic answer with the discount put in, against the exact one."""
     symbol = sp.Symbol("g")
-    how, value, _ = ask(QUESTIONS[name], draw.problem(str, discount="g"))
+    how, value, _ = ask(QUESTIONS[name], subject)
     if how == "fault":
         return value
     if how == "refused" or truth[0] == "refused":
         return None  # formulas may fail for every g, and numbers at a pole
-    at = {symbol: sp.Rational(draw.discount.numerator, draw.discount.denominator)}
+    at = {symbol: sp.Rational(discount.numerator, discount.denominator)}
     put = [x if x is None else sp.sympify(x).subs(at) for x in flat(value)]
     # what this discount leaves open a formula may give as the limit of others
     pairs = [(a, b) for a, b in zip(put, flat(truth[1]), strict=True) if b is not None]
@@ -368,16 +379,21 @@ def faults_of(seed):
     """Everything wrong with one random problem, as lines of text."""
     draw = Draw(seed)
     exact = draw.problem(str)
-    scales = Scales(draw, exact)
+    scales, known = Scales(draw, exact), Subject(exact)
     found = []
-    for name, question in QUESTIONS.items():
-        truth = ask(question, exact)
-        lines = {"exact": truth[1] if truth[0] == "fault" else None}
-        if truth[0] != "fault":
-            lines["float"] = check_float(draw, scales, exact, name, truth)
-            if name in SYMBOLIC and len(draw.states) <= 3:
-                lines["symbolic"] = check_symbolic(draw, name, truth)
-        found += [f"{seed} {name} {kind}: {line}" for kind, line in lines.items() if line]
+    for _, names in itertools.groupby(QUESTIONS, lambda name: name.split(".")[0]):
+        floats, names = Subject(draw.problem(float)), list(names)
+        formulas = None
+        if len(draw.states) <= 3 and not set(SYMBOLIC).isdisjoint(names):
+            formulas = Subject(draw.problem(str, discount="g"))
+        for name in names:
+            truth = ask(QUESTIONS[name], known)
+            lines = {"exact": truth[1] if truth[0] == "fault" else None}
+            if truth[0] != "fault":
+                lines["float"] = check_float(floats, scales, exact, name, truth)
+                if formulas and name in SYMBOLIC:
+                    lines["symbolic"] = check_symbolic(formulas, draw.discount, name, truth)
+            found += [f"{seed} {name} {kind}: {line}" for kind, line in lines.items() if line]
     return found
 
 
@@ -406,10 +422,10 @@ def test_the_oracle_sees_a_wrong_answer(monkeypatch, name, wrong):
     draw = Draw(2)
     exact = draw.problem(str)
     scales, plain = Scales(draw, exact), QUESTIONS[name]
-    truth = ask(plain, exact)
-    assert check_float(draw, scales, exact, name, truth) is None
-    monkeypatch.setitem(QUESTIONS, name, lambda p: wrong(plain(p)))
-    assert check_float(draw, scales, exact, name, truth)
+    truth, floats = ask(plain, Subject(exact)), Subject(draw.problem(float))
+    assert check_float(floats, scales, exact, name, truth) is None
+    monkeypatch.setitem(QUESTIONS, name, lambda s: wrong(plain(s)))
+    assert check_float(floats, scales, exact, name, truth)
 
 
 @pytest.mark.slow
