@@ -16,11 +16,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
+from obliquetd.algebra.accuracy import (
+    SolveReport,
+    Spread,
+    dropped,
+    finite,
+    quiet,
+    warn_of_few_digits,
+)
 from obliquetd.algebra.float_solve import solve_any, solve_square
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
+    NORMAL,
     SMALLEST,
     negligible,
     power_of_two,
@@ -28,12 +36,14 @@ from obliquetd.algebra.rounding import (
 )
 from obliquetd.algebra.singular import equilibrate
 from obliquetd.algebra.writing import number_text
-from obliquetd.errors import KindError, NumberError, SizeError
+from obliquetd.errors import KindError, NumberError, SingularError, SizeError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
 SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
+LARGEST_DECOMPOSED = 2_000
+"""Rows of a sparse singular system up to which its null space is sought."""
 LARGEST_DENSE = 50_000_000
 """Entries of a dense matrix that may come out of sparse input (400 MB)."""
 
@@ -289,6 +299,11 @@ class FloatMatrix(Matrix):
         i, j = self.array.nonzero()
         return np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
 
+    def as_weights(self, what: str) -> FloatMatrix:
+        values = self.dense()
+        kept = dropped(values, (values > 0) & (values < NORMAL), what)
+        return FloatMatrix(kept, self.report, lambda: np.where(kept == 0, 0.0, self.dense_error()))
+
     def as_chosen(self) -> FloatMatrix:
         return FloatMatrix(self.array, self.report, abs(self.array) * 0.0)
 
@@ -332,9 +347,13 @@ class FloatMatrix(Matrix):
     def general_solution(self, right: FloatMatrix, what: str = "the system") -> GeneralSolution:
         """By singular values of the equilibrated matrix, each judged against its own bound."""
         if self.sparse and self.shape[0] == self.shape[1]:
-            return GeneralSolution(
-                self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0)))
-            )
+            try:
+                return GeneralSolution(
+                    self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0)))
+                )
+            except SingularError:
+                if self.shape[0] > LARGEST_DECOMPOSED:
+                    raise
         found, null = solve_any(self, right, what)
         return GeneralSolution(found and FloatMatrix(*found), _from_null(null))
 

@@ -188,6 +188,10 @@ class Matrix(ABC):
     def support(self) -> tuple[Indices, Indices]:
         """Row and column indices of the entries that are not identically zero."""
 
+    def as_weights(self: M, what: str) -> M:  # noqa: ARG002
+        """Nonnegative numbers, those too small for their arithmetic made 0 with a warning."""
+        return self
+
     def as_chosen(self: M) -> M:
         """Among floats without the bounds on its errors: for a basis that any near one may replace."""
         return self

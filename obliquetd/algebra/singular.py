@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.rounding import EPS, negligible, power_of_two, roundings
+from obliquetd.algebra.rounding import EPS, negligible, roundings
 
 __all__ = ["Factored", "equilibrate", "largest_growth"]
 
@@ -189,8 +189,8 @@ def scales(size: Array) -> tuple[Array, Array]:
         along = np.where(there, logs - up, 0.0).sum(axis=0, keepdims=True) / counts[1]
         if np.abs(up - before).max(initial=0.0) < 1.0:
             break
-    rest = np.where(there, logs - up - along, -np.inf)
     up, along = np.round(up), np.round(along)
+    rest = np.where(there, logs - up - along, -np.inf)
     for axis, total in ((1, up), (0, along)):
         step = np.floor(rest.max(axis=axis, keepdims=True, initial=-np.inf))
         step = np.where(np.isfinite(step), step, 0.0)

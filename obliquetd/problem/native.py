@@ -109,9 +109,10 @@ class Operators(Rows):
         """The state weights: given, of the occupancy, or the stationary distribution."""
         given = self.inputs.xi
         if given == OCCUPANCY:
-            return self.occupancy
+            return self.occupancy.as_weights("discounted visits")
         if given is not None:
-            return self.arithmetic.column([self.arithmetic.scalar(w) for w in given])
+            column = self.arithmetic.column([self.arithmetic.scalar(w) for w in given])
+            return column.as_weights("weights xi")
         return self.chain.stationary
 
     @cached_property
@@ -199,7 +200,7 @@ class Operators(Rows):
         """
         if self.tabular:
             return None
-        basis = self.Phi.T.column_basis().as_chosen()
+        basis = self.Phi.T.column_basis().cleaned().as_chosen()
         return None if basis.shape[0] == basis.shape[1] else basis
 
     @cached_property
