@@ -379,8 +379,8 @@ def faults_of(seed):
     exact = draw.problem(str)
     scales, known = Scales(draw, exact), Subject(exact)
     found = []
-    for _, names in itertools.groupby(QUESTIONS, lambda name: name.split(".")[0]):
-        floats, names = Subject(draw.problem(float)), list(names)
+    for _, group in itertools.groupby(QUESTIONS, lambda name: name.split(".")[0]):
+        floats, names = Subject(draw.problem(float)), list(group)
         formulas = None
         if len(draw.states) <= 3 and not set(SYMBOLIC).isdisjoint(names):
             formulas = Subject(draw.problem(str, discount="g"))
