@@ -35,13 +35,12 @@ from obliquetd.algebra.rounding import (
     roundings,
 )
 from obliquetd.algebra.singular import equilibrate
+from obliquetd.algebra.storage import gathered, unit_array
 from obliquetd.algebra.writing import number_text
 from obliquetd.errors import KindError, NumberError, SingularError, SizeError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
-SPARSE_FROM = 512
-"""Square matrices from this size on are sparse where under a tenth is filled."""
 LARGEST_DECOMPOSED = 2_000
 """Rows of a sparse singular system up to which its null space is sought."""
 LARGEST_DENSE = 50_000_000
@@ -134,11 +133,11 @@ class FloatArithmetic(Arithmetic):
         def error() -> Any:
             places = rows.astype(np.int64) * shape[1] + columns
             most = np.unique(places, return_counts=True)[1].max(initial=1)
-            return _gather(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
+            return gathered(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
 
-        return FloatMatrix(_gather(shape, rows, columns, values), error=error)
+        return FloatMatrix(gathered(shape, rows, columns, values), error=error)
 
-    def embedded(self, part: FloatMatrix, places: Sequence[int], n: int) -> FloatMatrix:
+    def embedded(self, part: Any, places: Sequence[int], n: int) -> Any:
         """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""
 
         def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -149,22 +148,8 @@ class FloatArithmetic(Arithmetic):
         return FloatMatrix(placed(part.dense()), part.report, lambda: placed(part.dense_error()))
 
     def identity(self, n: int) -> FloatMatrix:
-        if n < SPARSE_FROM:
-            return FloatMatrix(np.eye(n), error=np.zeros((n, n)))
-        import scipy.sparse as sparse
-
-        eye = sparse.csr_array(sparse.eye_array(n))
+        eye = unit_array(n)
         return FloatMatrix(eye, error=eye * 0.0)
-
-
-def _gather(shape: tuple[int, int], rows: Indices, columns: Indices, values: Any) -> Any:
-    if max(shape) < SPARSE_FROM or 10 * len(values) > shape[0] * shape[1]:
-        dense = np.zeros(shape)
-        np.add.at(dense, (rows, columns), values)
-        return dense
-    import scipy.sparse as sparse
-
-    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))
 
 
 FLOAT = FloatArithmetic()

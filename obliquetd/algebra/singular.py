@@ -197,8 +197,11 @@ def scales(size: Array) -> tuple[Array, Array]:
         total += step
         rest -= step
     shift = np.round((up.mean() - along.mean()) / 2) if size.size else 0.0
-    up, along = (np.clip(x, -1021, 1021).ravel().astype(int) for x in (up - shift, along + shift))
-    return np.ldexp(1.0, up), np.ldexp(1.0, along)
+    rows, columns = (
+        np.ldexp(1.0, np.clip(x, -1021, 1021).ravel().astype(int))
+        for x in (up - shift, along + shift)
+    )
+    return rows, columns
 
 
 class Equilibrated:

@@ -31,12 +31,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from sympy import QQ
 
-from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra import public_number
 from obliquetd.errors import LearnerError
 from obliquetd.learners.base import Learner, each, parameters
+from obliquetd.learners.candidates import number_for
 from obliquetd.learners.compiled import compiled_rule, float_numbers
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule, as_array
@@ -48,9 +48,6 @@ __all__ = ["Checked", "carries", "check", "degree", "require_averageable", "requ
 SIZES = (1, 3)
 """Numbers of features that a rule is tried on."""
 STATES, STEPS = 4, 5
-TRIES = 300
-REACHES = (0, 1, -1, 3, -3, 10, -10, 100, -100, 1000, -1000)
-"""What is added to the numbers between 0 and 1 that are tried for a symbol."""
 FACTORS = (QQ(2, 7), -(QQ(10) ** 9), QQ(10) ** 13)
 """Where on the line through two points affinity is tested; a clip shows at the far ones."""
 NUMBERS = tuple(
@@ -227,18 +224,7 @@ class Trial:
         if isinstance(public, float):
             return qq(Fraction(repr(public)))
         setting = next((p for p in parameters(type(self.learner)) if p.name == name), None)
-        domain = None if setting is None else setting.domain
-        for reach in range(TRIES):  # first between 0 and 1, where most symbols live
-            moved = REACHES[: 1 + reach * len(REACHES) // TRIES]
-            numbers = {s: self.random.choice(moved) + sp.Rational(self.random.randint(1, 8), 9) for s in
-                       getattr(public, "free_symbols", ())}  # fmt: skip
-            found = sp.sympify(public).subs(numbers)
-            if found.is_Rational and (domain is None or domain.contains(found) == sp.true):
-                return parse_number(found)
-        raise LearnerError(
-            f"no numbers were found for the symbols of {name} = {public} that make it "
-            f"{'rational' if setting is None else setting.expected}"
-        )
+        return number_for(public, setting, name, self.random)
 
     def transition(self, *, ends: bool = False, reward: Any = None) -> Transition:
         """A random transition, now and then on-policy or undiscounted."""
