@@ -14,7 +14,7 @@ import numpy.typing as npt
 from obliquetd.algebra.rounding import EPS, FEW_DIGITS
 from obliquetd.errors import NumberError, PrecisionWarning
 
-__all__ = ["SolveReport", "Spread", "finite", "quiet", "warn_of_few_digits"]
+__all__ = ["SolveReport", "Spread", "dropped", "finite", "quiet", "warn_of_few_digits"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,19 @@ def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
             stacklevel=frames,
         )
     return digits < FEW_DIGITS
+
+
+def dropped(weights: npt.NDArray[Any], lost: Any, what: str) -> npt.NDArray[Any]:
+    """The weights with 0 for those that are lost to the floor of the floats, and a warning."""
+    if lost.any():
+        warnings.warn(
+            f"the {what} of {int(lost.sum())} states come out below the smallest float that keeps "
+            "its digits (2.2e-308) and are taken as 0, so that these states count as never visited; "
+            "use arithmetic='exact' for them",
+            PrecisionWarning,
+            stacklevel=5,
+        )
+    return np.where(lost, 0.0, weights)
 
 
 def quiet(compute: Callable[[], Any]) -> Any:

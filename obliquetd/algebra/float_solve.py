@@ -46,13 +46,13 @@ def solve_square(
         if np.isfinite(x).all():  # only the size of b was too much
             finite(math.inf)
     if factored is None or not np.isfinite(x).all():
-        raise SingularError(f"{what} is singular to working precision", _null_vector(A))
+        raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
     sizes = np.abs(x).max(axis=0, initial=0.0)
     sizes = np.where(sizes > 0, sizes, 1.0)
     from_matrix = np.asarray(A.error @ np.abs(x)) / sizes
     growth = largest_growth(factored, from_matrix.max(axis=1))
     if growth >= 1.0:
-        raise SingularError(f"{what} is singular to working precision", _null_vector(A))
+        raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
     from_right = right.dense_error() / sizes
     total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
     warned = warn_of_few_digits(f"{what} is nearly singular", growth, FRAMES)
@@ -92,6 +92,7 @@ def solve_any(
     found = system.solve(finite(right.dense()), right.dense_error())
     if found is None:
         return None, null
+    x = finite(found.x)
     warned = warn_of_few_digits(f"{what} is nearly singular", found.growth, FRAMES)
     report = SolveReport(found.residual, max(1.0, found.total / EPS), warned)
-    return (finite(found.x), report, Spread(found.G, found.w)), null
+    return (x, report, Spread(found.G, found.w)), null

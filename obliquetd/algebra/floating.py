@@ -16,24 +16,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
+from obliquetd.algebra.accuracy import (
+    SolveReport,
+    Spread,
+    dropped,
+    finite,
+    quiet,
+    warn_of_few_digits,
+)
 from obliquetd.algebra.float_solve import solve_any, solve_square
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
+    NORMAL,
     SMALLEST,
     negligible,
     power_of_two,
     roundings,
 )
 from obliquetd.algebra.singular import equilibrate
+from obliquetd.algebra.storage import gathered, unit_array
 from obliquetd.algebra.writing import number_text
-from obliquetd.errors import KindError, NumberError, SizeError
+from obliquetd.errors import KindError, NumberError, SingularError, SizeError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
-SPARSE_FROM = 512
-"""Square matrices from this size on are sparse where under a tenth is filled."""
+LARGEST_DECOMPOSED = 2_000
+"""Rows of a sparse singular system up to which its null space is sought."""
 LARGEST_DENSE = 50_000_000
 """Entries of a dense matrix that may come out of sparse input (400 MB)."""
 
@@ -44,6 +53,7 @@ class FloatArithmetic(Arithmetic):
     kind = "float"
     zero = 0.0
     one = 1.0
+    caveat = " to the precision of floats (arithmetic='exact' decides)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FloatArithmetic)
@@ -123,27 +133,23 @@ class FloatArithmetic(Arithmetic):
         def error() -> Any:
             places = rows.astype(np.int64) * shape[1] + columns
             most = np.unique(places, return_counts=True)[1].max(initial=1)
-            return _gather(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
+            return gathered(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
 
-        return FloatMatrix(_gather(shape, rows, columns, values), error=error)
+        return FloatMatrix(gathered(shape, rows, columns, values), error=error)
+
+    def embedded(self, part: Any, places: Sequence[int], n: int) -> Any:
+        """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""
+
+        def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            full = np.zeros((n, values.shape[1]))
+            full[np.asarray(places, dtype=np.intp)] = values
+            return full
+
+        return FloatMatrix(placed(part.dense()), part.report, lambda: placed(part.dense_error()))
 
     def identity(self, n: int) -> FloatMatrix:
-        if n < SPARSE_FROM:
-            return FloatMatrix(np.eye(n), error=np.zeros((n, n)))
-        import scipy.sparse as sparse
-
-        eye = sparse.csr_array(sparse.eye_array(n))
+        eye = unit_array(n)
         return FloatMatrix(eye, error=eye * 0.0)
-
-
-def _gather(shape: tuple[int, int], rows: Indices, columns: Indices, values: Any) -> Any:
-    if max(shape) < SPARSE_FROM or 10 * len(values) > shape[0] * shape[1]:
-        dense = np.zeros(shape)
-        np.add.at(dense, (rows, columns), values)
-        return dense
-    import scipy.sparse as sparse
-
-    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))
 
 
 FLOAT = FloatArithmetic()
@@ -278,6 +284,14 @@ class FloatMatrix(Matrix):
         i, j = self.array.nonzero()
         return np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
 
+    def as_weights(self, what: str) -> FloatMatrix:
+        values = self.dense()
+        kept = dropped(values, (values > 0) & (values < NORMAL), what)
+        return FloatMatrix(kept, self.report, lambda: np.where(kept == 0, 0.0, self.dense_error()))
+
+    def as_chosen(self) -> FloatMatrix:
+        return FloatMatrix(self.array, self.report, abs(self.array) * 0.0)
+
     def cleaned(self) -> FloatMatrix:
         if self.sparse:
             return self
@@ -318,9 +332,13 @@ class FloatMatrix(Matrix):
     def general_solution(self, right: FloatMatrix, what: str = "the system") -> GeneralSolution:
         """By singular values of the equilibrated matrix, each judged against its own bound."""
         if self.sparse and self.shape[0] == self.shape[1]:
-            return GeneralSolution(
-                self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0)))
-            )
+            try:
+                return GeneralSolution(
+                    self.solve(right, what), FloatMatrix(np.zeros((self.shape[1], 0)))
+                )
+            except SingularError:
+                if self.shape[0] > LARGEST_DECOMPOSED:
+                    raise
         found, null = solve_any(self, right, what)
         return GeneralSolution(found and FloatMatrix(*found), _from_null(null))
 
@@ -332,10 +350,10 @@ class FloatMatrix(Matrix):
 
     def column_basis(self) -> FloatMatrix:
         system = self._system()
+        if system.graded:  # an orthonormal basis would bury the small rows in rounding
+            basis, error = system.column_echelon()
+            return FloatMatrix(basis, error=error)
         columns = self.balanced()
-        full = system.rank == self.shape[1]
-        if full and system.graded:  # an orthonormal basis would bury the small rows in rounding
-            return columns
         u, s, vt = np.linalg.svd(columns.dense(), full_matrices=False)
         kept = slice(0, system.rank)
         error = columns.error @ np.abs(vt[kept].T) / s[kept] + np.abs(u[:, kept]) * EPS

@@ -32,6 +32,8 @@ class Arithmetic(ABC):
     """A number kind: makes matrices, and decides what needs a scalar's sign or root."""
 
     kind: Kind
+    caveat: str = ""
+    """What an error that calls something singular, or not unique, has to add."""
 
     @abstractmethod
     def scalar(self, value: Any) -> Any:
@@ -185,6 +187,14 @@ class Matrix(ABC):
     @abstractmethod
     def support(self) -> tuple[Indices, Indices]:
         """Row and column indices of the entries that are not identically zero."""
+
+    def as_weights(self: M, what: str) -> M:  # noqa: ARG002
+        """Nonnegative numbers, those too small for their arithmetic made 0 with a warning."""
+        return self
+
+    def as_chosen(self: M) -> M:
+        """Among floats without the bounds on its errors: for a basis that any near one may replace."""
+        return self
 
     def cleaned(self: M) -> M:
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""

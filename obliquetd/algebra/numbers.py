@@ -14,6 +14,7 @@ float     a Python or numpy float                                  a Python floa
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -43,6 +44,10 @@ __all__ = [
 Kind = Literal["exact", "symbolic", "float"]
 QQ_TYPE = QQ.dtype
 ZERO = QQ(0)
+
+_PLAIN = re.compile(
+    r"(-?[0-9]{1,40})(?:/([0-9]{1,40}))?|(-?[0-9]{1,40})\.?([0-9]{0,40})(?:[eE]([+-]?[0-9]{1,3}))?"
+)
 
 ROW_ROUNDING = 64 * float(np.finfo(float).eps)
 """A float row of k entries may miss one by this times k: rounding, not a defect."""
@@ -76,6 +81,9 @@ def parse_number(value: Any, where: str = "a number") -> Any:
             raise NumberError(f"{where} is {float(value)}; expected a finite number")
         return float(value)
     if isinstance(value, str):
+        plain = _plain(value)
+        if plain is not None:
+            return plain
         try:
             return _from_expression(parse_expression(value), where)
         except NumberError as error:
@@ -99,6 +107,19 @@ def parse_number(value: Any, where: str = "a number") -> Any:
         f"{where} is {value!r} of type {type(value).__name__}; expected an int, Fraction, "
         "float, sympy expression, or text such as '9/10'"
     )
+
+
+def _plain(text: str) -> Any:
+    """The fraction or decimal that a text is, None for any other: most numbers of most files."""
+    found = _PLAIN.fullmatch(text)
+    if found is None:
+        return None
+    up, down, whole, part, power = found.groups()
+    if up is not None:
+        return QQ(int(up), int(down)) if down and int(down) else None if down else QQ(int(up))
+    digits = int(whole + part)
+    shift = int(power or 0) - len(part)
+    return QQ(digits * 10**shift) if shift >= 0 else QQ(digits, 10**-shift)
 
 
 def _from_expression(expr: sp.Expr, where: str) -> Any:

@@ -24,6 +24,7 @@ __all__ = [
     "EIGENVALUE",
     "EPS",
     "NEARLY_REAL",
+    "NORMAL",
     "NO_DESCENT",
     "SAFETY",
     "SAME",
@@ -38,6 +39,8 @@ __all__ = [
 EPS = float(np.finfo(float).eps)
 SMALLEST = float(np.finfo(float).smallest_subnormal)
 """What a product loses at most where it falls below the range of floats."""
+NORMAL = float(np.finfo(float).smallest_normal)
+"""Below it floats lose their digits one by one, down to :data:`SMALLEST`."""
 SAFETY = 2.0
 """An entry is taken as zero up to this many times its bound."""
 FEW_DIGITS = 6.0

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import heapq
 import math
-import warnings
 from typing import Any
 
 import flint
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.accuracy import dropped
 from obliquetd.algebra.floating import FloatMatrix, SolveReport
 from obliquetd.algebra.matrix import Matrix
-from obliquetd.algebra.rounding import EPS
-from obliquetd.errors import PrecisionWarning
+from obliquetd.algebra.rounding import EPS, NORMAL
 
 __all__ = ["stationary"]
 
@@ -55,8 +54,8 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
 
     Weights of one chain may lie further apart than the range of floats (up 1/5 and down
     4/5 on 700 states: 4^-699). Where the quick elimination leaves that range, it is
-    repeated with an exponent of any size, and weights below the smallest float become
-    0 with a warning.
+    repeated with an exponent of any size, and weights below the smallest float that keeps its
+    digits become 0 with a warning.
     """
     array = P.array
     condition = 1.0
@@ -64,9 +63,9 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
         xi = _elimination(array) if P.sparse else _dense(array)
         if xi is not None and not _usable(xi):
             xi = _elimination(array, wide=True)
-            _warn_of_zeros(xi)
     if xi is None:
         xi, condition = _by_linear_solve(array)
+    xi = dropped(xi, xi < NORMAL, "stationary weights")
     gap = np.abs(array.T @ xi - xi).max()
     n = len(xi)
     bound = (8 + 4 * math.sqrt(n)) * condition * EPS * xi
@@ -75,18 +74,7 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
 
 
 def _usable(xi: npt.NDArray[Any]) -> bool:
-    return bool(np.isfinite(xi).all() and (xi > 0).all())
-
-
-def _warn_of_zeros(xi: npt.NDArray[Any] | None) -> None:
-    lost = 0 if xi is None else int((xi == 0).sum())
-    if lost:
-        warnings.warn(
-            f"the stationary weights of {lost} states are below the smallest float and are taken "
-            "as 0; use arithmetic='exact' for them",
-            PrecisionWarning,
-            stacklevel=5,
-        )
+    return bool(np.isfinite(xi).all() and (xi >= NORMAL).all())
 
 
 def _dense(P: npt.NDArray[Any]) -> npt.NDArray[Any]:

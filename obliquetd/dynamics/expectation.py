@@ -62,18 +62,20 @@ class Expectation:
     @cached_property
     def memory(self) -> list[list[Any]]:
         """For each state the mean zeta(s) / xi(s) of the memory that arrives there."""
-        rule, n, k = self.rule, self.ops.n, self.rule.memory_size
+        rule, n = self.rule, self.ops.n
         if not self.carried:
             return [rule.nothing] * n
         maps = [(sample, *rule.carried(sample)) for sample in self.samples]
+        fed = _fed([(start, columns) for _, start, columns in maps])
+        k = len(fed)
         units = self._units([start for _, start, _ in maps])
         jumps = [
             Jump(
                 sample.state, sample.next_state, sample.chance,
-                [[column[i] * units[j] / units[i] if column[i] else rule.zero
-                  for j, column in enumerate(columns)] for i in range(k)],
-                [self.xi[sample.state] * sample.chance * c / unit if c else rule.zero
-                 for c, unit in zip(start, units, strict=True)],
+                [[columns[j][i] * units[j] / units[i] if columns[j][i] else rule.zero
+                  for j in fed] for i in fed],
+                [self.xi[sample.state] * sample.chance * start[i] / units[i] if start[i]
+                 else rule.zero for i in fed],
             )
             for sample, start, columns in maps
         ]  # fmt: skip
@@ -84,13 +86,13 @@ class Expectation:
             k,
             lambda x: unsigned(lifted(x, self.arithmetic), self.arithmetic),
         )
-        solved = self._solved(system, right)
-        return [
-            [solved[s * k + i] * units[i] / self.xi[s] for i in range(k)]
-            if self.xi[s]
-            else rule.nothing
-            for s in range(n)
-        ]
+        solved = self._solved(system, right) if fed else []
+        means = [rule.nothing for _ in range(n)]
+        for s in range(n):
+            if self.xi[s]:
+                for place, i in enumerate(fed):
+                    means[s][i] = solved[s * k + place] * units[i] / self.xi[s]
+        return means
 
     def _units(self, starts: list[list[Any]]) -> list[Any]:
         """A unit for each entry of the memory; for floats of its size, so that none hides another."""
@@ -169,3 +171,20 @@ class Expectation:
     def charpoly(self) -> list[Any]:
         """The characteristic polynomial of A on U, native, leading one first."""
         return self.Q.charpoly() if self.span.dimension else [self.arithmetic.one]
+
+
+def _fed(maps: list[tuple[list[Any], list[list[Any]]]]) -> list[int]:
+    """The entries of the memory that a map c + M m ever makes other than 0, from the empty one.
+
+    The others stay 0: a trace with lambda 0, or a field that the rule declares and never writes,
+    whose own equation m = m would be singular.
+    """
+    fed = {i for start, _ in maps for i, c in enumerate(start) if c}
+    waiting = list(fed)
+    while waiting:
+        j = waiting.pop()
+        for _, columns in maps:
+            new = {i for i, v in enumerate(columns[j]) if v} - fed
+            fed |= new
+            waiting += new
+    return sorted(fed)

@@ -25,6 +25,7 @@ __all__ = ["float_stability"]
 Floats = npt.NDArray[Any]
 
 SAFETY = 4.0
+DIGITS = 50
 LARGEST_PRECISE = 16
 """Size of Q up to which eigenvalues are computed with more digits, where floats are too few."""
 
@@ -70,7 +71,14 @@ def _in_floats(Q: Floats, error: Floats) -> tuple[Floats, Floats]:
 
 
 def _precisely(Q: Floats, error: Floats) -> tuple[Floats, Floats]:
-    with mpmath.workdps(50):
+    """:func:`_in_floats` with :data:`DIGITS` digits of the smallest entry.
+
+    Their own rounding counts too: where A has a block of zeros (GTD2 and TDC), the bounds on its
+    entries say nothing of an eigenvalue 0 of that structure, which comes out as 1e-53, of either sign.
+    """
+    sizes = np.log10(np.abs(Q[Q != 0]))
+    with mpmath.workdps(DIGITS + int(np.ptp(sizes) if sizes.size else 0)):
+        own = len(Q) * mpmath.eps * mpmath.mnorm(mpmath.matrix(Q.tolist()), "f")
         try:
             values, left, right = mpmath.eig(mpmath.matrix(Q.tolist()), left=True, right=True)
         except (RuntimeError, ZeroDivisionError):
@@ -80,7 +88,9 @@ def _precisely(Q: Floats, error: Floats) -> tuple[Floats, Floats]:
         for k in range(m):
             size = abs(mpmath.fsum(left[k, i] * right[i, k] for i in range(m)))
             moved = mpmath.fsum(
-                abs(left[k, i]) * error[i, j] * abs(right[j, k]) for i in range(m) for j in range(m)
+                abs(left[k, i]) * (error[i, j] + own) * abs(right[j, k])
+                for i in range(m)
+                for j in range(m)
             )
             bands.append(float(moved / size) if size else np.inf)
         return np.array([float(v.real) for v in values]), np.array(bands)

@@ -46,8 +46,7 @@ def limit_of(dynamics: Expectation, x0: Matrix, what: str) -> Matrix:
 def _refuse(what: str, null: Matrix, no_solution: bool) -> NoReturn:
     vector = null.submatrix(range(null.shape[0]), [0]).public_list() if null.shape[1] else []
     told = ", ".join(number_text(v) for v in vector[:8]) + (", ..." if len(vector) > 8 else "")
-    working = " to working precision" if null.arithmetic.kind == "float" else ""
-    singular = f"A is singular on the span of the updates{working}, A x = 0 for x = ({told})"
+    singular = f"A is singular on the span of the updates{null.arithmetic.caveat}, A x = 0 for x = ({told})"
     if no_solution:
         raise NoSolutionError(
             f"{what} has no fixed point: {singular}, and b lies outside its range", null.public()

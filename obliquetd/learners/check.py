@@ -31,12 +31,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from sympy import QQ
 
-from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra import public_number
 from obliquetd.errors import LearnerError
 from obliquetd.learners.base import Learner, each, parameters
+from obliquetd.learners.candidates import number_for
 from obliquetd.learners.compiled import compiled_rule, float_numbers
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule, as_array
@@ -226,14 +226,8 @@ class Trial:
         public = public_number(value)
         if isinstance(public, float):
             return qq(Fraction(repr(public)))
-        domain = next((p.domain for p in parameters(type(self.learner)) if p.name == name), None)
-        for _ in range(100):
-            numbers = {s: sp.Rational(self.random.randint(1, 8), 9) for s in
-                       getattr(public, "free_symbols", ())}  # fmt: skip
-            found = sp.sympify(public).subs(numbers)
-            if found.is_Rational and (domain is None or domain.contains(found) == sp.true):
-                return parse_number(found)
-        raise LearnerError(f"no numbers were found for the symbols of {name} = {public}")
+        setting = next((p for p in parameters(type(self.learner)) if p.name == name), None)
+        return number_for(public, setting, name, self.random)
 
     def transition(self, *, ends: bool = False, reward: Any = None) -> Transition:
         """A random transition, now and then on-policy or undiscounted."""

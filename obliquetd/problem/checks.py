@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from obliquetd.algebra import number_text, parse_matrix, parse_number, public_number, quoted
+from obliquetd.algebra import (
+    Arithmetic,
+    number_text,
+    parse_matrix,
+    parse_number,
+    public_number,
+    quoted,
+)
+from obliquetd.algebra.rounding import NORMAL
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
     FeatureError,
     InputError,
     LabelError,
+    NumberError,
     ProbabilityError,
 )
 from obliquetd.mdp import MDP, Policy
@@ -23,6 +32,7 @@ from obliquetd.problem.places import Places, Start
 __all__ = [
     "check_coverage",
     "check_policy",
+    "check_sizes",
     "check_start",
     "feature_rows",
     "parse_discount",
@@ -163,6 +173,35 @@ def _vector(row: Any) -> list[Any]:
     if isinstance(row, list | tuple):
         return list(row)
     return [row]
+
+
+def check_sizes(mdp: MDP, rows: list[list[Any]] | None, xi: Any, arithmetic: Arithmetic) -> None:
+    """Floats that are next to the smallest one have lost their digits before anything is computed.
+
+    A feature that is so small in every state, or rewards or weights that all are, could be told
+    from nothing but noise.
+
+    Raises
+    ------
+    NumberError
+    """
+
+    def sizes(values: Any) -> Any:
+        return np.abs(np.array([arithmetic.scalar(x) for x in values], dtype=float))
+
+    found: dict[str, Any] = {"the rewards": np.abs(arithmetic.scalars(mdp.table.reward))}
+    found |= {
+        f"feature {j}": sizes(column) for j, column in enumerate(zip(*rows or [], strict=True))
+    }
+    if isinstance(xi, list):
+        found["the weights xi"] = sizes(xi)
+    for name, values in found.items():
+        largest = float(values.max(initial=0.0))
+        if 0 < largest < NORMAL:
+            raise NumberError(
+                f"{name}: the largest size is {largest:.1e}, below the smallest float that keeps its "
+                "digits (2.2e-308); multiply by a power of ten, or use arithmetic='exact'"
+            )
 
 
 def parse_discount(value: Any) -> Any:

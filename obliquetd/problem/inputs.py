@@ -33,6 +33,7 @@ from obliquetd.mdp.substitution import (
 from obliquetd.problem.checks import (
     check_coverage,
     check_policy,
+    check_sizes,
     check_start,
     feature_rows,
     parse_discount,
@@ -234,6 +235,8 @@ def read_inputs(
         if begin is not None:
             exact = exact_distribution(list(begin.chances.values()))
             begin = begin._replace(chances=dict(zip(begin.chances, exact, strict=True)))
+    if chosen.kind == "float":
+        check_sizes(mdp, rows, weights, chosen)
     if behavior is not None:
         check_coverage(target, behavior, mdp)
     return Inputs(

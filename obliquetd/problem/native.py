@@ -109,9 +109,10 @@ class Operators(Rows):
         """The state weights: given, of the occupancy, or the stationary distribution."""
         given = self.inputs.xi
         if given == OCCUPANCY:
-            return self.occupancy
+            return self.occupancy.as_weights("discounted visits")
         if given is not None:
-            return self.arithmetic.column([self.arithmetic.scalar(w) for w in given])
+            column = self.arithmetic.column([self.arithmetic.scalar(w) for w in given])
+            return column.as_weights("weights xi")
         return self.chain.stationary
 
     @cached_property
@@ -193,10 +194,13 @@ class Operators(Rows):
 
     @cached_property
     def row_space(self) -> Matrix | None:
-        """A basis of the row space of Phi as columns, shape (d, rank); None is the identity."""
+        """A basis of the row space of Phi as columns, shape (d, rank); None is the identity.
+
+        Phi B spans the columns of Phi for every B near it, so that its rounding is no error.
+        """
         if self.tabular:
             return None
-        basis = self.Phi.T.column_basis()
+        basis = self.Phi.T.column_basis().cleaned().as_chosen()
         return None if basis.shape[0] == basis.shape[1] else basis
 
     @cached_property

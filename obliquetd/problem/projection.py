@@ -133,7 +133,7 @@ def solve_in_row_space(ops: Operators, A: Matrix, b: Matrix, what: str) -> Solut
     null = solution.null_space if basis is None else basis @ solution.null_space
     if solution.particular is None:
         raise NoSolutionError(
-            f"{what} has no solution: A is singular{_to_precision(ops)}"
+            f"{what} has no solution: A is singular{ops.arithmetic.caveat}"
             + (f" (A theta = 0 for theta = {_told(null)})" if null.shape[1] else "")
             + " and b lies outside its range",
             null.public() if null.shape[1] else None,
@@ -166,7 +166,7 @@ def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
         vector = null.submatrix(range(null.shape[0]), [j])
         names = ops.names(seen[:6])
         raise NotUniqueError(
-            f"{what} has many solutions{_to_precision(ops)}: A theta = 0 for theta = "
+            f"{what} has many solutions{ops.arithmetic.caveat}: A theta = 0 for theta = "
             f"{_told(vector)}, which changes the value of {names}{' and others' if len(seen) > 6 else ''}",
             vector.public(),
         )
@@ -183,12 +183,6 @@ def _told(vectors: Matrix) -> str:
 def _support_rows(matrix: Matrix) -> list[int]:
     """Rows that are not zero, for all that is known."""
     return sorted(set(matrix.cleaned().support()[0].tolist()))
-
-
-def _to_precision(ops: Operators) -> str:
-    if ops.arithmetic.kind != "float":
-        return ""
-    return " to the precision of floats (arithmetic='exact' decides)"
 
 
 def solve_projected(ops: Operators, X: Matrix, what: str) -> Solution:

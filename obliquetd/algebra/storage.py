@@ -1,0 +1,38 @@
+"""How an array of floats is kept: dense, or sparse where it is large and mostly zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["SPARSE_FROM", "gathered", "unit_array"]
+
+SPARSE_FROM = 512
+"""Square matrices from this size on are sparse where under a tenth is filled."""
+
+
+def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:
+    """The array with the given entries; entries at one place are added.
+
+    Examples
+    --------
+    >>> gathered((1, 2), [0, 0], [1, 1], [2.0, 3.0])
+    array([[0., 5.]])
+    """
+    if max(shape) < SPARSE_FROM or 10 * len(values) > shape[0] * shape[1]:
+        dense = np.zeros(shape)
+        np.add.at(dense, (rows, columns), values)
+        return dense
+    import scipy.sparse as sparse
+
+    return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))
+
+
+def unit_array(n: int) -> Any:
+    """The n by n identity."""
+    if n < SPARSE_FROM:
+        return np.eye(n)
+    import scipy.sparse as sparse
+
+    return sparse.csr_array(sparse.eye_array(n))
