@@ -37,17 +37,17 @@ from obliquetd.learners.base import Learner, StepSize, choice, ratio, unit
 from obliquetd.learners.state import ThetaW, Trace
 from obliquetd.learners.words import difference, phi, phi_next
 
-__all__ = ["GTD", "GTD2", "TDC"]
+__all__ = ["GTD", "GTD2", "TDC", "MuLam"]
 
 
-class MuLamAlone(NamedTuple):
+class MuLam(NamedTuple):
     """mu = beta / alpha, and the trace parameter."""
 
     mu: Any
     lam: Any
 
 
-class MuLam(NamedTuple):
+class MuLamSecondary(NamedTuple):
     """mu = beta / alpha, the trace parameter, and 1 where the secondary update is weighted."""
 
     mu: Any
@@ -152,7 +152,7 @@ class GTD(Learner):
     key, name, color, mark = "gtd", "GTD", "#CC79A7", "<"
     source = "Sutton, Szepesvari and Maei 2008; with lambda, Maei 2011"
     solves = "the TD(lambda) fixed point under the weights xi"
-    weights, memory, numbers, rule = ThetaW, Trace, MuLamAlone, staticmethod(gtd)
+    weights, memory, numbers, rule = ThetaW, Trace, MuLam, staticmethod(gtd)
 
 
 @final
@@ -178,7 +178,7 @@ class GTD2(Learner):
     key, name, color, mark = "gtd2", "GTD2", "#CC79A7", "D"
     source = "Sutton et al. 2009; Maei 2011"
     solves = "the TD(lambda) fixed point under the weights xi"
-    weights, memory, numbers, rule = ThetaW, Trace, MuLam, staticmethod(gtd2)
+    weights, memory, numbers, rule = ThetaW, Trace, MuLamSecondary, staticmethod(gtd2)
 
 
 @final
@@ -206,4 +206,4 @@ class TDC(Learner):
     key, name, color, mark = "tdc", "TDC", "#E69F00", "v"
     source = "Sutton et al. 2009; Maei 2011"
     solves = "the TD(lambda) fixed point under the weights xi"
-    weights, memory, numbers, rule = ThetaW, Trace, MuLam, staticmethod(tdc)
+    weights, memory, numbers, rule = ThetaW, Trace, MuLamSecondary, staticmethod(tdc)

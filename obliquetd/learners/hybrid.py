@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 from obliquetd.learners.base import Learner, StepSize, nonnegative, ratio, unit
+from obliquetd.learners.gradient import MuLam
 from obliquetd.learners.state import ThetaW, Trace, Vector
 from obliquetd.learners.words import difference, phi, phi_next
 
@@ -36,13 +37,6 @@ class Traces(NamedTuple):
 
     e: Vector
     u: Vector
-
-
-class MuLam(NamedTuple):
-    """mu = beta / alpha, and the trace parameter."""
-
-    mu: Any
-    lam: Any
 
 
 class MuLamKappa(NamedTuple):

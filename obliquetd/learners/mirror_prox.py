@@ -21,20 +21,14 @@ inner products of these, and theta~ and w~ are never kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 from obliquetd.learners.base import Learner, StepSize, ratio, unit
+from obliquetd.learners.gradient import MuLam
 from obliquetd.learners.state import ThetaW, Trace
 from obliquetd.learners.words import difference, phi, phi_next
 
 __all__ = ["GTD2MP", "TDCMP"]
-
-
-class MuLam(NamedTuple):
-    """mu = beta / alpha, and the trace parameter."""
-
-    mu: Any
-    lam: Any
 
 
 def gtd2_mp(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:

@@ -36,16 +36,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 from obliquetd.learners.base import Learner, StepSize, positive, unit
+from obliquetd.learners.emphatic import Lam
 from obliquetd.learners.state import Theta, Trace
 from obliquetd.learners.words import phi, td_error
 
 __all__ = ["ABTD", "Retrace", "TreeBackup", "VTrace"]
-
-
-class Lam(NamedTuple):
-    """The trace parameter."""
-
-    lam: Any
 
 
 class Caps(NamedTuple):
