@@ -59,7 +59,7 @@ def entry(kind: type[Learner]) -> Entry:
     >>> from obliquetd.learners import TDC
     >>> found = entry(TDC)
     >>> found.cost, found.mean_dynamics, [p.name for p in found.numbers]
-    ('O(d)', True, ['mu', 'lam'])
+    ('O(d)', True, ['mu', 'lam', 'secondary'])
     """
     learner = kind()
     averages = not check(learner, compiled=False).averages

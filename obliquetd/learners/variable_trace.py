@@ -35,6 +35,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
+from obliquetd.errors import SignUndecidedError
 from obliquetd.learners.base import Learner, StepSize, positive, unit
 from obliquetd.learners.emphatic import Lam
 from obliquetd.learners.state import Theta, Trace
@@ -240,6 +241,18 @@ class ABTD(Learner):
 
     def derive(self, problem: Any) -> dict[str, Any]:
         """psi_0 and psi_max; 1 where no action can be taken at all."""
+        try:
+            psi_0, psi_max = self._extremes(problem)
+        except SignUndecidedError as error:
+            raise SignUndecidedError(
+                f"ABTD takes psi_0 and psi_max from the largest and the smallest chance of an action, and "
+                f"{error}; put a number in its place, as in problem.subs({{'p': '1/3'}})",
+                error.expression,
+            ) from None
+        return {"psi_0": psi_0, "psi_max": psi_max}
+
+    @staticmethod
+    def _extremes(problem: Any) -> tuple[Any, Any]:
         ops = problem.native
         arithmetic = ops.arithmetic
         sizes = [
@@ -251,7 +264,4 @@ class ABTD(Learner):
         for m in dict.fromkeys(sizes):
             low = m if arithmetic.sign(low - m) > 0 else low
             high = m if arithmetic.sign(m - high) > 0 else high
-        return {
-            "psi_0": arithmetic.public(arithmetic.one / high),
-            "psi_max": arithmetic.public(arithmetic.one / low),
-        }
+        return arithmetic.public(arithmetic.one / high), arithmetic.public(arithmetic.one / low)

@@ -137,8 +137,10 @@ class TestWhatFollowsFromTheProblem:
 
     def test_a_symbol_in_a_policy(self):
         """What is largest may depend on it, which is said; where it does not, it may stay."""
-        with pytest.raises(SignUndecidedError, match="p"):
+        with pytest.raises(SignUndecidedError, match=r"largest .* depends on p; put a number"):
             numbers(three_actions("p"))
+        with pytest.raises(SignUndecidedError, match=r"problem\.subs"):
+            otd.stability_region(three_actions("p"), ABTD(), "p")
         assert numbers(three_actions("p").subs({"p": "2/3"})) == (Q(3, 2), 4)
 
     def test_a_terminal_state_has_no_action(self):
