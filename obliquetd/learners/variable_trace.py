@@ -15,12 +15,14 @@ ABTD          rho                 nu pi(a | s), nu = min(psi, 1 / max(mu(a | s),
 V-trace is defined for state values, as it stands here: k_t delta_t and the products of c
 from the state that is credited to the one before s_t (Espeholt et al., Equation 1). The three
 others are defined for action values, where delta_t takes the sum over a' of
-pi(a' | s_{t+1}) q(s_{t+1}, a') and needs no ratio. Their form for state values is our reading:
-delta_t = r + g v(s_{t+1}) - v(s_t) samples an action of the behaviour, and is multiplied by
-rho_t to have the target's expectation, as the TD error of off-policy TD is (Sutton, Mahmood and
-White 2016).
+pi(a' | s_{t+1}) q(s_{t+1}, a') and needs no ratio. That form is what they are on a problem over pairs
+(``PolicyEvaluation.of_actions``): k = 1, and c is that of the action which is taken next. Their form for
+state values is our reading: delta_t = r + g v(s_{t+1}) - v(s_t) samples an action of the behaviour,
+and is multiplied by rho_t to have the target's expectation, as the TD error of off-policy TD is
+(Sutton, Mahmood and White 2016). V-trace has no form for action values of its own: over pairs, its k
+and c are those of the action taken next, and its delta samples that.
 
-So what they converge to in the tabular case is v_pi; V-trace's is the value of the policy
+So what they converge to in the tabular case is v_pi, or q_pi over pairs; V-trace's is the value of the policy
 proportional to min(rho_bar mu, pi), which is v_pi where rho never exceeds rho_bar. With
 features, each has a fixed point of its own. With K(s, s') the sum of mu(a|s) p g c over the
 outcomes from s to s', and E(s, s') that of mu(a|s) p g k, their matrix is
@@ -39,7 +41,7 @@ from obliquetd.errors import SignUndecidedError
 from obliquetd.learners.base import Learner, StepSize, positive, unit
 from obliquetd.learners.emphatic import Lam
 from obliquetd.learners.state import Theta, Trace
-from obliquetd.learners.words import phi, td_error
+from obliquetd.learners.words import expected_td_error, phi, td_error
 
 __all__ = ["ABTD", "Retrace", "TreeBackup", "VTrace"]
 
@@ -67,10 +69,9 @@ def least(a: Any, b: Any) -> Any:
     return a
 
 
-def cut(x: Any, m: Any, t: Any, step: Any, c: Any) -> Any:
-    """One transition with alpha k_t and c_t as given."""
+def cut(x: Any, m: Any, t: Any, delta: Any, step: Any, c: Any) -> Any:
+    """One transition with delta_t, alpha k_t and c_t as given."""
     theta, e = x.theta, m.e
-    delta = td_error(theta, t)
     for i in range(len(theta)):
         trace = e[i] + phi(t, i)
         theta[i] += step * delta * trace
@@ -80,17 +81,20 @@ def cut(x: Any, m: Any, t: Any, step: Any, c: Any) -> Any:
 
 def retrace(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     """One transition of Retrace(lambda)."""
-    return cut(x, m, t, alpha * t.rho, p.lam * least(t.rho, 1 + 0 * t.g))
+    delta = expected_td_error(x.theta, t)
+    return cut(x, m, t, delta, alpha * t.rho_expected, p.lam * least(t.rho, 1 + 0 * t.g))
 
 
 def tree_backup(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     """One transition of Tree Backup(lambda)."""
-    return cut(x, m, t, alpha * t.rho, p.lam * t.pi)
+    delta = expected_td_error(x.theta, t)
+    return cut(x, m, t, delta, alpha * t.rho_expected, p.lam * t.pi)
 
 
 def v_trace(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     """One transition of V-trace."""
-    return cut(x, m, t, alpha * least(t.rho, p.rho_bar), p.lam * least(t.rho, p.c_bar))
+    delta = td_error(x.theta, t)
+    return cut(x, m, t, delta, alpha * least(t.rho, p.rho_bar), p.lam * least(t.rho, p.c_bar))
 
 
 def abtd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
@@ -102,15 +106,16 @@ def abtd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     beyond = 2 * p.zeta - 1
     if beyond > 0:
         psi += beyond * (p.psi_max - 2 * p.psi_0)
-    return cut(x, m, t, alpha * t.rho, least(psi, 1 / most) * t.pi)
+    delta = expected_td_error(x.theta, t)
+    return cut(x, m, t, delta, alpha * t.rho_expected, least(psi, 1 / most) * t.pi)
 
 
 @final
 @dataclass(frozen=True)
 class Retrace(Learner):
-    """Retrace(lambda), in our reading for state values (Munos et al. 2016).
+    """Retrace(lambda), for action values, and in our reading for state values (Munos et al. 2016).
 
-    In the tabular case it converges to v_pi. With lambda = 0 it is TD(0).
+    In the tabular case it converges to q_pi, or v_pi. With lambda = 0 it is TD(0).
 
     Parameters
     ----------
@@ -129,17 +134,17 @@ class Retrace(Learner):
     lam: Any = unit(0, "the trace parameter")
 
     key, name, color, mark = "retrace", "Retrace", "#332288", "p"
-    source, listed = "Munos et al. 2016, read for state values", False
-    solves = "its own fixed point; v_pi in the tabular case"
+    source, listed = "Munos et al. 2016; read for state values", False
+    solves = "its own fixed point; q_pi or v_pi in the tabular case"
     weights, memory, numbers, rule = Theta, Trace, Lam, staticmethod(retrace)
 
 
 @final
 @dataclass(frozen=True)
 class TreeBackup(Learner):
-    """Tree Backup(lambda), in our reading for state values (Precup, Sutton and Singh 2000).
+    """Tree Backup(lambda), also in our reading for state values (Precup, Sutton and Singh 2000).
 
-    In the tabular case it converges to v_pi. With lambda = 0 it is TD(0).
+    In the tabular case it converges to q_pi, or v_pi. With lambda = 0 it is TD(0).
 
     Parameters
     ----------
@@ -158,8 +163,8 @@ class TreeBackup(Learner):
     lam: Any = unit(0, "the trace parameter")
 
     key, name, color, mark = "tree-backup", "TreeBackup", "#117733", "8"
-    source, listed = "Precup, Sutton and Singh 2000, read for state values", False
-    solves = "its own fixed point; v_pi in the tabular case"
+    source, listed = "Precup, Sutton and Singh 2000; read for state values", False
+    solves = "its own fixed point; q_pi or v_pi in the tabular case"
     weights, memory, numbers, rule = Theta, Trace, Lam, staticmethod(tree_backup)
 
 
@@ -200,7 +205,7 @@ class VTrace(Learner):
 @final
 @dataclass(frozen=True)
 class ABTD(Learner):
-    """ABTD(zeta), action-dependent bootstrapping, in our reading for state values.
+    """ABTD(zeta), action-dependent bootstrapping, and in our reading for state values.
 
     From the problem it derives psi, with m(s, a) = max(mu(a|s), pi(a|s)) over the pairs of a
     state and an action that the behaviour can take:
@@ -210,7 +215,7 @@ class ABTD(Learner):
 
     so that zeta = 0, 1/2 and 1 give psi = 0 (which is TD(0)), psi_0 and psi_max. A log is
     replayed with a problem, from which these are taken; with a symbol in a policy they exist where
-    the order of the m does not depend on it. In the tabular case it converges to v_pi.
+    the order of the m does not depend on it. In the tabular case it converges to q_pi, or v_pi.
 
     Parameters
     ----------
@@ -234,8 +239,8 @@ class ABTD(Learner):
     zeta: Any = unit(Fraction(1, 2), "the amount of bootstrapping that is saved")
 
     key, name, color, mark = "abtd", "ABTD", "#AA4499", "H"
-    source = "Mahmood, Yu and Sutton 2017, read for state values"
-    solves = "its own fixed point; v_pi in the tabular case"
+    source = "Mahmood, Yu and Sutton 2017; read for state values"
+    solves = "its own fixed point; q_pi or v_pi in the tabular case"
     weights, memory, numbers, rule = Theta, Trace, Psi, staticmethod(abtd)
     derives = MappingProxyType({"psi_0": "4/3", "psi_max": 4})
 
@@ -253,13 +258,17 @@ class ABTD(Learner):
 
     @staticmethod
     def _extremes(problem: Any) -> tuple[Any, Any]:
-        ops = problem.native
-        arithmetic = ops.arithmetic
-        sizes = [
-            pi if arithmetic.sign(pi - mu) > 0 else mu
-            for s, pi, mu in zip(ops.state, ops.pi, ops.mu, strict=True)
-            if mu and s not in ops.terminal
-        ]
+        arithmetic, mdp = problem.native.arithmetic, problem.mdp
+        behavior = problem.target if problem.behavior is None else problem.behavior
+        sizes = []
+        for s in mdp.states:
+            if s in mdp.terminal:
+                continue
+            target = problem.target.parsed(s)
+            for action, chance in behavior.parsed(s).items():
+                pi, mu = (arithmetic.scalar(x) for x in (target.get(action, 0), chance))
+                if mu:
+                    sizes.append(pi if arithmetic.sign(pi - mu) > 0 else mu)
         low = high = sizes[0] if sizes else arithmetic.one
         for m in dict.fromkeys(sizes):
             low = m if arithmetic.sign(low - m) > 0 else low

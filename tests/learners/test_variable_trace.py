@@ -1,5 +1,6 @@
 """Retrace, Tree Backup, V-trace and ABTD for state values: matrices, fixed points, derived numbers."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from obliquetd.domains import two_state
 from obliquetd.errors import InputError, SignUndecidedError
 from obliquetd.learners import Learner, Theta, Trace, phi, positive, td_error
 from tests.learners.closed_forms import LAMBDAS, behavior_of, ratio, traced, walks
+from tests.problem.test_action_episodes import BEHAVIOR, PAIRS, ROWS, TARGET, episodes
 
 Q = sp.Rational
 
@@ -98,6 +100,35 @@ def test_which_of_them_are_td(on_policy, off_policy):
         expected = dynamics(on_policy, TD(lam=lam))
         assert dynamics(on_policy, Retrace(lam=lam)) == expected
         assert dynamics(on_policy, VTrace(lam=lam)) == expected
+
+
+@pytest.mark.parametrize("lam", ["0", "1/2", "1"])
+def test_over_pairs_they_are_what_their_sources_define(lam):
+    """delta takes the expectation over the next action and no ratio; c is that of the next action."""
+    problem, n, lam_ = episodes(), len(PAIRS), Q(lam)
+    sizes = [max(TARGET[s][a], BEHAVIOR[s][a]) for s, a in PAIRS[:4]]
+    psi = {"1/2": 1 / max(sizes), "1": 1 / min(sizes)}
+    cuts = {
+        Retrace(lam=lam): lambda pi, mu: lam_ * min(1, pi / mu),
+        TreeBackup(lam=lam): lambda pi, _: lam_ * pi,
+        ABTD(): lambda pi, mu: min(psi["1/2"], 1 / max(pi, mu)) * pi,
+        ABTD(zeta=1): lambda pi, mu: min(psi["1"], 1 / max(pi, mu)) * pi,
+    }
+    for learner, cut in cuts.items():
+        K = sp.zeros(n, n)
+        for s, a, t, p, _ in ROWS:
+            for j, (u, b) in enumerate(PAIRS):
+                if u == t != "end":
+                    pi, mu = Q(TARGET[t][b]), Q(BEHAVIOR[t][b])
+                    K[PAIRS.index((s, a)), j] += Q("9/10") * Q(p) * mu * cut(pi, mu)
+        Z = (sp.eye(n) - K.T).LUsolve(sp.diag(*problem.xi) * problem.Phi)
+        expected = Z.T * problem.L_pi * problem.Phi, Z.T * sp.Matrix(problem.r_pi)
+        assert dynamics(problem, learner) == expected, learner
+        tabular = problem.replace(features=None)
+        assert list(otd.mean_dynamics(tabular, learner).fixed_point()) == list(tabular.v_pi)
+        run = otd.simulate(problem, dataclasses.replace(learner, alpha=0.05), 500)[learner.name]
+        assert run.diverged == 0
+        assert run.theta.any()
 
 
 def three_actions(a="1/2"):
