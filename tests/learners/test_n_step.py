@@ -92,6 +92,20 @@ def test_one_step_is_td_in_every_respect():
     assert np.allclose(found["NStepTD"].theta, found["TD"].theta, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (NStepTD("1/50", 3), r"NStepTD n=3 carries a memory \(slots\)"),
+        (ABTD("1/50"), r"ABTD carries a memory \(e\)"),
+        (otd.HTD("1/50", 1, "1/2"), "HTD with lam = 1/2 carries a trace"),
+        (otd.ETD("1/50"), "follow_on_second_moment"),
+    ],
+)
+def test_why_there_are_no_moments(learner, words):
+    with pytest.raises(InputError, match=words):
+        otd.exact_moments(two_state(), learner, 2)
+
+
 def test_the_two_state_example():
     """TD is unstable at discount 9/10, n-step TD stable from n = 2; the memory is floats' and symbols' too."""
     verdicts = {n: mean_dynamics(two_state(), NStepTD(n=n)).is_stable() for n in (1, 2, 3, 4, 5)}

@@ -54,7 +54,7 @@ def step(
     """One transition; the weights and the memory after it."""
     twin_phi, twin_g, twin_rho = twin or (phi_next, g, rho)
     features = np.stack([phi, phi_next, twin_phi])
-    t = Transition(features, 0, 1, reward, g, g, rho, 1, rho, 2, twin_g, twin_rho)
+    t = Transition(features, 0, 1, reward, g, g, rho, 1, rho, 2, twin_g, twin_rho, features, rho)
     values = {k: beta / alpha if k == "mu" else lam if k == "lam" else type(lam)(int(v))
               for k, v in learner.tried.items()}  # fmt: skip
     numbers = learner.numbers(**values)
