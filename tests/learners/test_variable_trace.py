@@ -2,6 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ import obliquetd as otd
 from obliquetd import ABTD, MDP, TD, Policy, PolicyEvaluation, Retrace, TreeBackup, VTrace
 from obliquetd.domains import two_state
 from obliquetd.errors import InputError, SignUndecidedError
-from obliquetd.learners import Learner, Theta, Trace, phi, positive, td_error
+from obliquetd.learners import Learner, Theta, Trace, Transition, phi, positive, td_error
+from obliquetd.learners.check import qq
+from obliquetd.learners.evaluate import PlainRule
 from tests.learners.closed_forms import LAMBDAS, behavior_of, ratio, traced, walks
+from tests.learners.test_rules import vector
 from tests.problem.test_action_episodes import BEHAVIOR, PAIRS, ROWS, TARGET, episodes
 
 Q = sp.Rational
@@ -129,6 +133,33 @@ def test_over_pairs_they_are_what_their_sources_define(lam):
         run = otd.simulate(problem, dataclasses.replace(learner, alpha=0.05), 500)[learner.name]
         assert run.diverged == 0
         assert run.theta.any()
+
+
+@pytest.mark.parametrize("over_pairs", [False, True])
+def test_a_step_by_vectors(over_pairs):
+    """Over pairs the ratio of the next action cuts the trace and scales no step: a mean hides that."""
+    theta, e, phi_, nxt, expected = (
+        vector(*v) for v in ((1, 2), ("1/2", -1), (1, 3), (2, 1), (1, 5))
+    )
+    alpha, g, pi, mu, reward = (Fraction(x) for x in ("1/3", "1/2", "3/4", "1/4", 2))
+    rho, half = pi / mu, Fraction(1, 2)
+    late, left = (expected, Fraction(1)) if over_pairs else (nxt, rho)
+    t = Transition(
+        np.stack([phi_, nxt]), 0, 1, reward, g, Fraction(1), pi, mu, rho, 1, g, rho,
+        np.stack([phi_, late]), left,
+    )  # fmt: skip
+    delta, sampled = (reward + g * v.dot(theta) - phi_.dot(theta) for v in (late, nxt))
+    psi = {"psi_0": Fraction(4, 3), "psi_max": Fraction(4)}
+    for learner, numbers, error, k, c in (
+        (Retrace(), {"lam": half}, delta, left, half),
+        (TreeBackup(), {"lam": half}, delta, left, half * pi),
+        (ABTD(), {"zeta": half, **psi}, delta, left, Fraction(4, 3) * pi),
+        (VTrace(), {"lam": half, "rho_bar": Fraction(2), "c_bar": Fraction(1)}, sampled, 2, half),
+    ):
+        x, m, found = PlainRule(learner, 2, qq, numbers).run(t, list(theta), list(e), alpha)
+        assert found == error != 0, learner
+        assert x == list(theta + alpha * k * error * (e + phi_)), learner
+        assert m == list(g * c * (e + phi_)), learner
 
 
 def three_actions(a="1/2"):
