@@ -15,7 +15,7 @@ from tests.learners.test_own_rules import evaluations
 from tests.readme import BLOCKS, README, block
 
 
-def expected(problem, weight):
+def expected(problem, weight, chance_of=lambda pi, mu: pi):
     """The sum over outcomes of xi pi p weight(phi, difference), phi a column."""
     total = None
     for row in problem.mdp.transitions:
@@ -24,6 +24,7 @@ def expected(problem, weight):
         phi = problem.Phi[i, :].T
         difference = phi - problem.discount * problem.Phi[j, :].T
         pi = problem.target[s].get(action, 0)
+        pi = chance_of(pi, problem.behavior[s].get(action, 0))
         part = problem.xi[i] * pi * sp.nsimplify(chance) * weight(phi, difference)
         total = part if total is None else total + part
     return sp.Matrix(total)
@@ -56,6 +57,37 @@ def joint(corner):
     return matrix
 
 
+def blocks(rows):
+    return sp.Matrix(sp.BlockMatrix(rows))
+
+
+def behaviors(problem):
+    """A of the behaviour's own TD."""
+    L = sp.eye(len(problem.states)) - problem.discount * problem.P_b
+    return problem.Phi.T * sp.diag(*problem.xi) * L * problem.Phi
+
+
+def capped(pi, mu):
+    return min(pi, mu)
+
+
+def abtd(problem):
+    """psi is 1 over the largest chance of an action; the trace is cut by min(psi, 1/m) pi."""
+    pairs = {
+        (row[0], row[1]): [policy[row[0]].get(row[1], 0) for policy in (problem.target, problem.behavior)]
+        for row in problem.mdp.transitions
+    }  # fmt: skip
+    largest = max(max(pair) for pair in pairs.values())
+    kernel = sp.zeros(len(problem.states))
+    for s, action, n, chance, *_ in problem.mdp.transitions:
+        pi, mu = pairs[s, action]
+        i, j = problem.states.index(s), problem.states.index(n)
+        kept = min(1 / largest, 1 / max(pi, mu)) * pi
+        kernel[i, j] += mu * sp.nsimplify(chance) * problem.discount * kept
+    credited = (sp.eye(kernel.rows) - kernel.T).LUsolve(sp.diag(*problem.xi) * problem.Phi)
+    return credited.T * problem.L_pi * problem.Phi
+
+
 CLOSED_FORMS = {
     "td": td,
     "setd": setd,
@@ -71,6 +103,19 @@ CLOSED_FORMS = {
     "true-online-etd": etd,
     "true-online-gtd": joint(1),
     "weighted-td": td,
+    "gtd": lambda p: blocks([[0 * td(p), -td(p).T], [td(p), sp.eye(td(p).rows)]]),
+    "htd": lambda p: blocks([[td(p), (behaviors(p) - td(p)).T], [td(p), behaviors(p).T]]),
+    "tdrc": lambda p: blocks([[td(p), p.C - td(p).T], [td(p), p.C + sp.eye(td(p).rows)]]),
+    "gtd2-mp": joint(0),
+    "tdc-mp": joint(1),
+    "retrace": td,
+    "tree-backup": td,
+    "v-trace": lambda p: expected(p, lambda phi, gap: phi * gap.T, capped),
+    "abtd": abtd,
+    "n-step-td": lambda p: (
+        p.Phi.T * sp.diag(*p.xi) * (sp.eye(3) - (sp.eye(3) - p.L_pi) ** 2) * p.Phi
+    ),
+    "regularized-td": lambda p: td(p) + sp.eye(td(p).rows),
 }
 """A of each learner with its defaults, from the matrices of the problem and not from its rule."""
 

@@ -38,13 +38,13 @@ def test_a_recipe_has_three_lines_and_names_files_that_exist(name):
 def test_a_learner(tmp_path, monkeypatch):
     file = tmp_path / "family.py"
     file.write_text(FAMILY)
-    kind = learner_class(f"{file}:TDRC")
+    kind = learner_class(f"{file}:CappedSETD")
     monkeypatch.setitem(LEARNERS, kind.key, kind)
-    assert check(LEARNERS["tdrc"]()).ok
+    assert check(LEARNERS["cappedsetd"]()).ok
     otd.save_model(otd.domains.two_state(reward=1), tmp_path / "m.json")
     data = strict(run("analyze", tmp_path / "m.json", "--json").stdout)
-    assert [row["learner"] for row in data["learners"]][-1] == "tdrc"
-    assert "tdrc" in run("analyze", tmp_path / "m.json", "--learner", "no", expect=2).stderr
+    assert [row["learner"] for row in data["learners"]][-1] == "cappedsetd"
+    assert "cappedsetd" in run("analyze", tmp_path / "m.json", "--learner", "no", expect=2).stderr
 
 
 def test_a_weighting(monkeypatch):

@@ -3,6 +3,7 @@
 from obliquetd.dynamics.binding import check_certificate
 from obliquetd.dynamics.efficiency import Efficiency, efficiency
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
+from obliquetd.dynamics.improvement import improvement_region
 from obliquetd.dynamics.iteration import FQI, PFQI, Iteration, iteration, least_updates
 from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
@@ -25,6 +26,7 @@ __all__ = [
     "efficiency",
     "exact_moments",
     "follow_on_second_moment",
+    "improvement_region",
     "iteration",
     "least_updates",
     "mean_dynamics",

@@ -30,6 +30,7 @@ from obliquetd.learners import SETD, Learner, require_learner
 from obliquetd.learners.base import each
 from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 from obliquetd.problem.requests import read_theta
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
@@ -96,6 +97,11 @@ class MeanDynamics(Equations):
             RuleOnNumbers(self._ops, self.learner), xi,
             carried=self.sampling == "trajectory",
         )  # fmt: skip
+
+    @property
+    def operators(self) -> Operators:
+        """The matrices of the problem, in the arithmetic of the dynamics."""
+        return self._ops
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -184,11 +190,19 @@ class MeanDynamics(Equations):
                 "point of its own; ask dyn.classes[k].fixed_point(), or use sampling='iid' for "
                 "independent transitions from xi"
             )
-        x0 = self._weights_of([0] * self._d if theta0 is None else theta0)
+        x0 = self._first(theta0)
         x = limit_of(self.expectation, x0, f"the mean dynamics of {self.learner.name}")
         theta = x.submatrix(range(self._d), [0])
         theta.report = x.report
         return theta
+
+    def _first(self, theta0: Any) -> Matrix:
+        """x_0: theta_0, 0 unless given, and secondary weights of 0."""
+        return self._weights_of([0] * self._d if theta0 is None else theta0)
+
+    def first_weights(self, theta0: Any = None) -> Matrix:
+        """theta_0 in the package's own arithmetic, (d, 1); 0 unless given."""
+        return self._first(theta0).submatrix(range(self._d), [0])
 
     @property
     def v_hat(self) -> Any:

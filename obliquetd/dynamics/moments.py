@@ -40,6 +40,19 @@ MOST_KEPT = 50_000_000
 """Numbers of second moments, over all steps, that are kept."""
 
 
+def _what_is_carried(learner: Learner) -> str:
+    lam, fields = learner.values.get("lam"), ", ".join(learner.memory.__annotations__)
+    if lam:
+        return f"{learner.name} with lam = {number_text(lam)} carries a trace"
+    if "F" in learner.memory.__annotations__:
+        return (
+            f"{learner.name} carries a trace of its own at every lam ({fields}); the second moment of "
+            "ETD's follow-on trace is otd.follow_on_second_moment"
+        )
+    shown = learner.label if lam is None else f"{learner.name}, even with lam = 0,"
+    return f"{shown} carries a memory ({fields}) from one transition to the next"
+
+
 class JumpSystem:
     """The outcomes of a trace-free learner as affine maps of x, native scalars, at alpha = 1.
 
@@ -55,16 +68,8 @@ class JumpSystem:
     ) -> None:
         learner = require_learner(learner).bound(problem)
         if learner.has_memory:
-            lam = learner.values.get("lam")
-            why = (
-                f"{learner.name} with lam = {number_text(lam)} carries a trace"
-                if lam
-                else f"{learner.name} carries a trace of its own at every lam ("
-                f"{', '.join(learner.memory.__annotations__)}); the second moment of ETD's follow-on trace "
-                "is otd.follow_on_second_moment"
-            )
             raise InputError(
-                f"{why}; moments are for learners that carry nothing from one transition to the next "
+                f"{_what_is_carried(learner)}; moments are for learners that carry nothing from one transition to the next "
                 "(TD, SETD, GTD2, TDC at lam = 0, residual gradient). Its mean dynamics: "
                 "otd.mean_dynamics"
             )

@@ -102,9 +102,9 @@ def stability_region(
     Interval.Lopen(4/9, 1)
     """
     require_learner(learner)
-    found = _the_symbol(problem, learner, symbol)
+    found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
-    inside = _domain(problem, learner, found) if domain is None else domain
+    inside = domain_of(problem, learner, found) if domain is None else domain
     pieces: list[sp.Set] = []
     ends, breaks = {inside.start, inside.end}, set()
     on_cell = functools.partial(_on_cell, problem, learner, sampling)
@@ -125,7 +125,8 @@ def stability_region(
     return region & problem.valid_range(found) if found in problem.symbols else region
 
 
-def _the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:
+def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:
+    """The symbol of a name; InputError where it is not the only one of problem and learner."""
     known = {str(s): s for s in {*problem.symbols, *learner.bound(problem).symbols}}
     name = str(symbol)
     if name not in known:
@@ -161,7 +162,8 @@ def _at(setting: Any, values: dict[Any, Any]) -> Any:
     return public_number(substitute(parse_number(setting), values))
 
 
-def _domain(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
+def domain_of(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
+    """Where a symbol is looked at unless the user says: the range of what it stands for."""
     if problem.discount == symbol:
         return sp.Interval.Ropen(0, 1)
     for parameter in parameters(type(learner)):
@@ -224,20 +226,27 @@ def _stable_at(
     try:
         if not value.is_Rational:
             return stable_at_root(problem, learner, symbol, value, sampling)
-        values = {symbol: value}
-        fields = {
-            p.name: _at(getattr(learner, p.name), values)
-            for p in parameters(type(learner))
-            if _has(getattr(learner, p.name), symbol)
-        }
-        there = problem.subs(values) if symbol in problem.symbols else problem
         try:
-            changed: Learner = dataclasses.replace(learner, **fields)  # type: ignore[type-var]
+            there, changed = put_in(problem, learner, symbol, value)
         except InputError:  # a setting is out of its range: there is no such learner
             return False
         return mean_dynamics(there, changed, sampling=sampling).is_stable()
     except NO_PROBLEM:
         return False
+
+
+def put_in(
+    problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol, value: Any
+) -> tuple[PolicyEvaluation, Learner]:
+    """The problem and the learner with a rational in place of the symbol."""
+    values = {symbol: value}
+    fields = {
+        p.name: _at(getattr(learner, p.name), values)
+        for p in parameters(type(learner))
+        if _has(getattr(learner, p.name), symbol)
+    }
+    there = problem.subs(values) if symbol in problem.symbols else problem
+    return there, dataclasses.replace(learner, **fields)  # type: ignore[type-var]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

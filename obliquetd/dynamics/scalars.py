@@ -106,6 +106,9 @@ class Signed:
     def __bool__(self) -> bool:
         return bool(self.value)
 
+    def __int__(self) -> int:
+        return int(self.arithmetic.public(self.value))
+
     def __gt__(self, other: Any) -> bool:
         return self._minus(other).sign() > 0
 
@@ -217,6 +220,9 @@ class Rounded:
 
     def __float__(self) -> float:
         return self.value
+
+    def __int__(self) -> int:
+        return int(self.value)
 
 
 def _float(value: Any) -> Any:

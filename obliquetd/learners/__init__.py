@@ -45,7 +45,11 @@ from obliquetd.learners.check import Checked, check
 from obliquetd.learners.emphatic import SETD, TD
 from obliquetd.learners.files import learner_class
 from obliquetd.learners.follow_on import ETD
-from obliquetd.learners.gradient import GTD2, TDC
+from obliquetd.learners.gradient import GTD, GTD2, TDC
+from obliquetd.learners.hybrid import HTD, TDRC
+from obliquetd.learners.mirror_prox import GTD2MP, TDCMP
+from obliquetd.learners.n_step import NStepTD
+from obliquetd.learners.regularized import RegularizedTD
 from obliquetd.learners.residual import DoubleSampledResidualGradient, ResidualGradient
 from obliquetd.learners.state import (
     Nothing,
@@ -64,6 +68,7 @@ from obliquetd.learners.true_online import (
     TrueOnlineSETD,
     TrueOnlineTD,
 )
+from obliquetd.learners.variable_trace import ABTD, Retrace, TreeBackup, VTrace
 from obliquetd.learners.weighted import WeightedTD
 from obliquetd.learners.words import (
     Transition,
@@ -82,24 +87,36 @@ LEARNERS: dict[str, type[Learner]] = {
     for kind in (
         TD, SETD, ETD, GTD2, TDC, ResidualGradient, DoubleSampledResidualGradient,
         TrueOnlineTD, TrueOnlineSETD, TrueOnlineETD, TrueOnlineGTD, WeightedTD,
+        GTD, HTD, TDRC, GTD2MP, TDCMP,
+        Retrace, TreeBackup, VTrace, ABTD,
+        NStepTD, RegularizedTD,
     )
 }  # fmt: skip
 """Every learner by the name that the command line uses."""
 
 __all__ = [
+    "ABTD",
     "ETD",
+    "GTD",
     "GTD2",
+    "GTD2MP",
+    "HTD",
     "LEARNERS",
     "SETD",
     "TD",
     "TDC",
+    "TDCMP",
+    "TDRC",
     "Checked",
     "DoubleSampledResidualGradient",
     "Learner",
+    "NStepTD",
     "Nothing",
     "Number",
     "Parameter",
+    "RegularizedTD",
     "ResidualGradient",
+    "Retrace",
     "RobbinsMonro",
     "Shape",
     "Slots",
@@ -108,10 +125,12 @@ __all__ = [
     "ThetaW",
     "Trace",
     "Transition",
+    "TreeBackup",
     "TrueOnlineETD",
     "TrueOnlineGTD",
     "TrueOnlineSETD",
     "TrueOnlineTD",
+    "VTrace",
     "Vector",
     "WeightedTD",
     "check",

@@ -96,8 +96,11 @@ class Parameter:
                 raise InputError(f"{self.name} is {value!r}; expected {self.expected}")
             return parse_number(self.choices.index(value))
         found = parse_number(value, self.name)
-        if isinstance(found, sp.Basic) and self.domain is sp.S.Naturals0:
-            raise InputError(f"{self.name} is {quoted(found)}; expected {self.expected}")
+        if isinstance(found, sp.Basic) and self.domain in (sp.S.Naturals, sp.S.Naturals0):
+            raise InputError(
+                f"{self.name} is {quoted(found)}; expected {self.expected}, and no symbol, since it "
+                "says how much is remembered"
+            )
         if not isinstance(found, sp.Basic) and self.domain is not None:
             exact = public_number(found)
             inside = self.domain.contains(
@@ -139,9 +142,10 @@ def number(default: Any, meaning: str = "") -> Any:
     return _declared(default, sp.S.Reals, "a number", meaning)
 
 
-def whole(default: Any, meaning: str = "") -> Any:
-    """A setting that is a whole number, such as a number of steps; no symbol stands for it."""
-    return _declared(default, sp.S.Naturals0, "a whole number that is 0 or more", meaning)
+def whole(default: Any, meaning: str = "", *, least: int = 0) -> Any:
+    """A setting that is a whole number from 0 or 1 on, such as a number of steps; never a symbol."""
+    domain = sp.S.Naturals if least else sp.S.Naturals0
+    return _declared(default, domain, f"a whole number that is {least} or more", meaning)
 
 
 def choice(*words: str, meaning: str = "") -> Any:

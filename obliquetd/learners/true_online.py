@@ -52,6 +52,7 @@ from typing import Any, NamedTuple, final
 
 from obliquetd.learners.base import Learner, StepSize, ratio, unit
 from obliquetd.learners.emphatic import Lam
+from obliquetd.learners.gradient import MuLam
 from obliquetd.learners.state import Number, Theta, ThetaW, Vector
 from obliquetd.learners.words import omega, phi, phi_next, td_error
 
@@ -85,13 +86,6 @@ class GradientDutch(NamedTuple):
     e_w: Vector
     moved: Number
     before: Number
-
-
-class MuLam(NamedTuple):
-    """The second step size over the first, and the trace parameter."""
-
-    mu: Any
-    lam: Any
 
 
 def dutch(theta: Any, m: Any, t: Any, weight: Any, alpha: Any, lam: Any) -> Any:

@@ -6,10 +6,26 @@ import numba
 import numpy as np
 import pytest
 
-from obliquetd.learners import ETD, LEARNERS, SETD, TD, TDC, TrueOnlineTD, WeightedTD
+from obliquetd.learners import (
+    ETD,
+    GTD,
+    GTD2MP,
+    HTD,
+    LEARNERS,
+    SETD,
+    TD,
+    TDC,
+    TDRC,
+    NStepTD,
+    RegularizedTD,
+    TrueOnlineTD,
+    VTrace,
+    WeightedTD,
+)
 from obliquetd.learners.base import each
 from obliquetd.learners.compiled import SUMS, compiled_driver, float_numbers
 from obliquetd.learners.state import floats
+from tests.benchmarks import loops_by_hand as loops
 from tests.benchmarks.former_rules import FORMER, former_driver
 
 STATES, ROWS = 64, 512
@@ -167,7 +183,7 @@ def drive(learner, data, lam):
     fresh = np.zeros(steps, dtype=np.bool_)
     alphas, record = np.full(steps, 1e-3), np.zeros((2, d))
     values = {k: each(float, v) for k, v in learner.values.items()}
-    numbers = float_numbers(learner, {**values, "lam": lam})
+    numbers = float_numbers(learner, values | ({"lam": lam} if "lam" in values else {}))
     ones = np.ones(ROWS)
 
     def run():
@@ -202,6 +218,14 @@ def former(name, data, lam):
         return theta
 
     return run
+
+
+def test_the_driver_is_called_as_it_is():
+    """Benchmarks are skipped by default, and would not be missed."""
+    data = outcomes(8, 2000)
+    assert np.allclose(
+        drive(TD(), data, 0.5)(), td_in_numpy(np.zeros(8), np.zeros(8), *data.values(), 1e-3, 0.5)
+    )
 
 
 def by_hand(function, data, *last):
@@ -252,6 +276,30 @@ def test_later_rules_against_a_loop_by_hand(against, name, d, wanted):
     ours, peer = drive(learner.bound(problem), data, 0.5), by_hand(function, data, 1e-3, 0.5, *last)
     assert np.allclose(ours(), peer(), rtol=1e-7)
     against(f"{name}, d = {d}, against a loop by hand", ours, peer, wanted, rounds=9)
+
+
+@pytest.mark.benchmark(group="learners")
+@pytest.mark.parametrize(("d", "wanted"), [(8, "at most 2"), (201, "at most 1.5")])
+@pytest.mark.parametrize(
+    ("learner", "loop", "last"),
+    [
+        (GTD(mu=2), loops.gtd, (2e-3, 0.5)),
+        (HTD(mu=2), loops.htd, (2e-3, 0.5)),
+        (TDRC(mu=2), loops.tdrc, (2e-3, 0.5)),
+        (GTD2MP(mu=2), loops.gtd2_mp, (2e-3, 0.5)),
+        (VTrace(), loops.v_trace, (0.5,)),
+        (NStepTD(n=4), loops.n_step, (4,)),
+        (RegularizedTD(), loops.regularized, (1.0,)),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_the_gradient_and_trace_family_against_loops_by_hand(
+    against, learner, loop, last, d, wanted
+):
+    data = outcomes(d, 2_000_000 // d)
+    ours, peer = drive(learner, data, 0.5), by_hand(loop, data, 1e-3, *last)
+    assert np.allclose(ours(), peer(), rtol=1e-8)
+    against(f"{learner.name}, d = {d}, against a loop by hand", ours, peer, wanted, rounds=9)
 
 
 @pytest.mark.benchmark(group="learners")

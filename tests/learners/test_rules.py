@@ -54,9 +54,9 @@ def step(
     """One transition; the weights and the memory after it."""
     twin_phi, twin_g, twin_rho = twin or (phi_next, g, rho)
     features = np.stack([phi, phi_next, twin_phi])
-    t = Transition(features, 0, 1, reward, g, g, rho, 1, rho, 2, twin_g, twin_rho)
+    t = Transition(features, 0, 1, reward, g, g, rho, 1, rho, 2, twin_g, twin_rho, features, rho)
     values = {k: beta / alpha if k == "mu" else lam if k == "lam" else type(lam)(int(v))
-              for k, v in learner.values.items()}  # fmt: skip
+              for k, v in learner.tried.items()}  # fmt: skip
     numbers = learner.numbers(**values)
     d = len(theta)
     flat = np.concatenate([theta, w])[: size(learner.weights, d, numbers)]
@@ -201,7 +201,7 @@ def test_omega_after_a_termination_and_where_it_is_undefined():
         assert gap[0] <= min(gap[1:]) + 1e-12
 
 
-@pytest.mark.parametrize("learner", [TD, SETD, ETD, GTD2, TDC, ResidualGradient])
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "-1/2", "zero/0"])
 def test_bad_step_sizes(learner, bad):
     with pytest.raises((NumberError, InputError), match="alpha"):
