@@ -113,7 +113,10 @@ CLOSED_FORMS = {
     "v-trace": lambda p: expected(p, lambda phi, gap: phi * gap.T, capped),
     "abtd": abtd,
     "n-step-td": lambda p: (
-        p.Phi.T * sp.diag(*p.xi) * (sp.eye(3) - (sp.eye(3) - p.L_pi) ** 2) * p.Phi
+        p.Phi.T
+        * sp.diag(*p.xi)
+        * (sp.eye(p.L_pi.rows) - (sp.eye(p.L_pi.rows) - p.L_pi) ** 2)
+        * p.Phi
     ),
     "regularized-td": lambda p: td(p) + sp.eye(td(p).rows),
 }

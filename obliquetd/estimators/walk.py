@@ -68,8 +68,9 @@ def walked(learner: Learner, rows: Rows, theta0: Vector) -> Fitted:
             memory = [zero] * rule.memory_size
         own = one if rows.discount[t] else zero  # a log does not tell it from gamma
         row = Transition(
-            features, t, steps + t, reward[t], g[t], own, pi[t], mu[t], rho[t], t, g[t], rho[t]
-        )
+            features, t, steps + t, reward[t], g[t], own, pi[t], mu[t], rho[t], t, g[t], rho[t],
+            features, rho[t],
+        )  # fmt: skip
         x, memory, _ = rule.run(row, x, memory, read(_step_size(learner, t)))
         path.append((t + 1, np.array([_plain(v, arithmetic) for v in x[:d]], dtype=rows.phi.dtype)))
     return Fitted(rows.matrix(path[-1][1]), None, None, path)

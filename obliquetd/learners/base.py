@@ -165,7 +165,7 @@ class Learner(ABC):
     * ``rule``: a ``staticmethod`` of a plain function ``rule(x, m, t, alpha, p)``;
     * ``name`` for people and ``key`` for the command line, by default the class's name, and
       ``source``, ``solves`` (what it converges to), ``color`` and ``mark``. ``listed = False``
-      leaves it out where every learner is shown, since with its defaults it is another one;
+      leaves it out of tables and reports, which show it where it is asked for;
     * ``derives`` and ``derive``, where numbers of the rule follow from the problem: the names
       of these with stand-ins, which a rule is tried with where there is no problem, and what
       gives them. A number of the rule is one number, or a sequence of one for each state.

@@ -151,6 +151,7 @@ class GTD(Learner):
 
     key, name, color, mark = "gtd", "GTD", "#CC79A7", "<"
     source = "Sutton, Szepesvari and Maei 2008; with lambda, Maei 2011"
+    listed = False
     solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = ThetaW, Trace, MuLam, staticmethod(gtd)
 

@@ -119,6 +119,7 @@ class HTD(Learner):
 
     key, name, color, mark = "htd", "HTD", "#882255", "h"
     source = "Hackman 2012; White and White 2016"
+    listed = False
     solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = ThetaW, Traces, MuLam, staticmethod(htd)
 
@@ -156,5 +157,6 @@ class TDRC(Learner):
 
     key, name, color, mark = "tdrc", "TDRC", "#E69F00", "^"
     source = "Ghiassian et al. 2020"
+    listed = False
     solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = ThetaW, Trace, MuLamKappa, staticmethod(tdrc)

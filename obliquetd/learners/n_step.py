@@ -85,5 +85,6 @@ class NStepTD(Learner):
 
     key, name, color, mark = "n-step-td", "NStepTD", "#0072B2", ">"
     source = "Sutton and Barto 2018, Section 7.4"
+    listed = False
     solves = "the fixed point of the projected n-step Bellman equation under the weights xi"
     weights, memory, numbers, rule = Theta, Recent, Steps, staticmethod(n_step)

@@ -60,5 +60,6 @@ class RegularizedTD(Learner):
 
     key, name, color, mark = "regularized-td", "RegularizedTD", "#0072B2", "d"
     source = "Manek and Kolter 2022"
+    listed = False
     solves = "(A + eta I)^-1 b, with A and b of TD(0)"
     weights, memory, numbers, rule = Theta, Nothing, Eta, staticmethod(regularized)

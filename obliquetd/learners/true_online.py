@@ -182,6 +182,7 @@ class TrueOnlineTD(Learner):
 
     key, name, color, mark = "true-online-td", "TrueOnlineTD", "#004D7A", "h"
     source = "van Seijen and Sutton 2014; with ratios, van Hasselt, Mahmood and Sutton 2014"
+    listed = False
     solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = Theta, Dutch, Lam, staticmethod(true_online_td)
 
@@ -216,6 +217,7 @@ class TrueOnlineSETD(Learner):
 
     key, name, color, mark = "true-online-setd", "TrueOnlineSETD", "#8A3C00", "H"
     source = "this toolkit; left to future work by Lyu et al. 2018"
+    listed = False
     solves = "the fixed point of its tilted chain under the weights xi omega"
     weights, memory, numbers, rule = Theta, Dutch, Lam, staticmethod(true_online_setd)
 
@@ -241,6 +243,7 @@ class TrueOnlineETD(Learner):
 
     key, name, color, mark = "true-online-etd", "TrueOnlineETD", "#00604A", "8"
     source = "Mahmood, Yu, White and Sutton 2015"
+    listed = False
     solves = "the TD(lambda) fixed point under the emphasis f"
     weights, memory, numbers, rule = Theta, DutchFollowOn, Lam, staticmethod(true_online_etd)
 
@@ -284,5 +287,6 @@ class TrueOnlineGTD(Learner):
 
     key, name, color, mark = "true-online-gtd", "TrueOnlineGTD", "#8C6100", "<"
     source = "van Hasselt, Mahmood and Sutton 2014"
+    listed = False
     solves = "the TD(lambda) fixed point under the weights xi"
     weights, memory, numbers, rule = ThetaW, GradientDutch, MuLam, staticmethod(true_online_gtd)

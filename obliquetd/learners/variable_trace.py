@@ -198,6 +198,7 @@ class VTrace(Learner):
 
     key, name, color, mark = "v-trace", "VTrace", "#88CCEE", "v"
     source = "Espeholt et al. 2018"
+    listed = False
     solves = "its own; in the tabular case the value of the policy like min(rho_bar mu, pi)"
     weights, memory, numbers, rule = Theta, Trace, Caps, staticmethod(v_trace)
 
@@ -240,6 +241,7 @@ class ABTD(Learner):
 
     key, name, color, mark = "abtd", "ABTD", "#AA4499", "H"
     source = "Mahmood, Yu and Sutton 2017; read for state values"
+    listed = False
     solves = "its own fixed point; q_pi or v_pi in the tabular case"
     weights, memory, numbers, rule = Theta, Trace, Psi, staticmethod(abtd)
     derives = MappingProxyType({"psi_0": "4/3", "psi_max": 4})

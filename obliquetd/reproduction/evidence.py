@@ -25,7 +25,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from obliquetd.experiments import Curve
 
@@ -242,6 +241,8 @@ def median_ratio(a: Floats, b: Floats, end: float = math.inf) -> Interval:
     >>> print(median_ratio(np.full(20, 10.0), np.full(20, np.inf), end=200))
     0.05 [0, 0.05]
     """
+    from scipy import stats  # takes longer to import than all else
+
     least, most_ = np.minimum(a, end), np.minimum(b, end)
     with np.errstate(divide="ignore", invalid="ignore"):
         values, low, high = least / most_, least / b, a / most_
@@ -258,6 +259,8 @@ def ratio_of_spreads(
     a: Curve, b: Curve, error: str, records: slice = slice(None), why: str = ""
 ) -> Interval:
     """Spread of a over spread of b, on some of the records; withheld for a reason given."""
+    from scipy import stats
+
     x, y = (_thin(getattr(curve, error)[:, records]) for curve in (a, b))
     lost = sum(int((~np.isfinite(v).all(axis=1)).sum()) for v in (x, y))
     if lost:
@@ -289,6 +292,8 @@ def share(hits: int, runs: int) -> Interval:
     >>> print(share(200, 200))
     1 [0.974, 1]
     """
+    from scipy import stats
+
     found = stats.binomtest(hits, runs).proportion_ci(CONFIDENCE, method="exact")
     return Interval(hits / runs, float(found.low), float(found.high))
 

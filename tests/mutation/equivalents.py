@@ -48,6 +48,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "obliquetd.learners.emphatic": {
         "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
+    },
+    "obliquetd.learners.follow_on": {
         "etd: F = 1 + m.F[-1]": "F has one entry, which is its last",
         "etd: m.F[-1] = t.g * t.rho * F": "F has one entry, which is its last",
     },
