@@ -49,10 +49,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "obliquetd.learners.emphatic": {
         "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
     },
-    "obliquetd.learners.follow_on": {
-        "etd: F = 1 + m.F[-1]": "F has one entry, which is its last",
-        "etd: m.F[-1] = t.g * t.rho * F": "F has one entry, which is its last",
-    },
     "obliquetd.claims.words": {
         "inverse_of: if len(word.terms) != 1 or not word.terms[-1][0] or word.terms[0][1] != 1:": (
             "the one term is the first and the last"
@@ -82,7 +78,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "make_certificate: if Q.shape[-1] == 0:": "Q is square: it has as many columns as rows",
         "make_certificate: vector = [serial_number(v) for v in null.submatrix("
         "range(null.shape[0]), [-1]).public_list()]": "any null vector proves the same claim",
-        "_exact_lyapunov: m, arithmetic = (Q.shape[1], Q.arithmetic)": "Q is square: it has as many columns as rows",
     },
     "obliquetd.dynamics.stability": {
         "routh_is_positive: lower = [c * lead for c in coefficients[1::2]]": (

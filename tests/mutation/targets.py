@@ -28,7 +28,6 @@ TARGETS = (
     Target("obliquetd.problem.projection", ("tests/problem/test_projection.py",), 20),
     Target("obliquetd.learners.words", RULES, 20),
     Target("obliquetd.learners.emphatic", RULES, 10),
-    Target("obliquetd.learners.follow_on", ("tests/learners/test_emphases.py", *RULES), 10),
     Target("obliquetd.learners.gradient", RULES, 20),
     Target("obliquetd.learners.residual", RULES, 10),
 )
