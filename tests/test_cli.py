@@ -77,6 +77,7 @@ def test_verify_prints_every_claim_and_counts_them():
     assert "refuted" in out
 
 
+@pytest.mark.slow
 def test_verify_json_is_strict_and_complete():
     records = {r["id"]: r for r in strict(run("verify", "--json").stdout)}
     assert set(records) == {claim.id for claim in REGISTRY}
@@ -359,6 +360,7 @@ def test_help_has_examples():
     assert "verify" in run("--help").stdout
 
 
+@pytest.mark.slow
 def test_reproduce_says_what_decides(tmp_path):
     done = run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
     assert "GTD2 has a low" in done.stdout
@@ -385,6 +387,7 @@ def test_reproduce_refuses_what_it_cannot_do(tmp_path):
         assert done.stderr.count("error:") == 1
 
 
+@pytest.mark.slow
 def test_reproduce_keeps_what_is_finished_beside_a_corrupt_file(tmp_path):
     run("reproduce", "baird", "--runs", 20, "--out", tmp_path, "--workers", 1)
     files = sorted((tmp_path / "tasks" / "baird" / "seed-0" / "tasks").iterdir())

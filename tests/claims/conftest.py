@@ -1,9 +1,7 @@
 import pytest
 
-from obliquetd.claims import verify
-
 
 @pytest.fixture(scope="session")
-def results():
-    """Every claim, judged once."""
-    return {result.id: result for result in verify()}
+def results(judged):
+    """Every claim by its id."""
+    return {result.id: result for result in judged}

@@ -116,6 +116,7 @@ def test_a_folder_without_leave_to_write(tmp_path):
         check_outputs({"--save": tmp_path / "x.json"})
 
 
+@pytest.mark.slow
 def test_what_runs_without_being_installed_keeps_its_work(monkeypatch, tmp_path, model):
     def missing(name):
         raise PackageNotFoundError(name)

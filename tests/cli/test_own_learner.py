@@ -58,6 +58,7 @@ def test_a_file_runs_through_every_command(folder):
     assert "HTD" in page.read_text()
 
 
+@pytest.mark.slow
 def test_a_file_runs_through_every_function(folder):
     problem = otd.load_model(folder / "model.json")
     HTD = learner_class(f"{folder}/family.py:HTD")

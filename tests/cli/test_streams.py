@@ -67,7 +67,12 @@ def test_closed_streams(model):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"PYTHONIOENCODING": "ascii"}, {"LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        pytest.param(
+            {"LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, marks=pytest.mark.slow
+        ),
+    ],
 )
 def test_streams_that_know_ascii_alone(settings, tmp_path):
     mdp = {

@@ -163,7 +163,7 @@ def test_limits_by_hand():
 def test_both_sides_of_the_limit_by_simulation(alpha):
     """SETD on two states, limit 1/4: after 6 steps E[theta^2] has shrunk, or grown, as computed."""
     problem = two_state(discount=0.9)
-    check_against_simulation(problem, SETD(alpha), 6, 20_000, "iid", [1.0])
+    check_against_simulation(problem, SETD(alpha), 6, 8_000, "iid", [1.0])
     second = exact_moments(problem, SETD(alpha), 6, [1.0], sampling="iid").second
     assert (second[-1] < second[0]) == (alpha < 0.25)
 
@@ -206,7 +206,8 @@ def test_the_stationary_moments_are_where_the_iteration_ends(make, sampling):
     exact = two_state(reward=1)
     floats = two_state(discount=0.9, reward=1.0)
     alpha = R(1, 25)
-    end = exact_moments(floats, make(float(alpha)), 60_000, [1.0], sampling=sampling)
+    steps = 60_000 if make is TDC else 5_000  # the weights w forget slowly
+    end = exact_moments(floats, make(float(alpha)), steps, [1.0], sampling=sampling)
     found = stationary_moments(exact, make(alpha), sampling=sampling)
     assert np.array(found.mean[0], dtype=float).ravel() == pytest.approx(end.mean[-1], rel=1e-6)
     assert np.array(found.second[0], dtype=float) == pytest.approx(end.second[-1], rel=1e-6)

@@ -145,6 +145,7 @@ def test_every_rule_by_vectors(theta, w, trace, phi, nxt, reward, g, rho):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.sampled_from(sorted(LEARNERS)))
 def test_the_compiled_rule_is_the_rule(seed, name):
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from obliquetd import MDP, Policy, PolicyEvaluation, check_certificate, save_model, verify
+from obliquetd import MDP, Policy, PolicyEvaluation, check_certificate, save_model
 from obliquetd.domains import baird_star, boyan_chain, dense_random_mdp, two_state
 from obliquetd.errors import ObliqueTDError
 from obliquetd.formats import model_from_dict
@@ -34,11 +34,6 @@ MODELS = {
     "floats": dense_random_mdp(20, 2, 3),
     "hostile": hostile(),
 }
-
-
-@pytest.fixture(scope="module")
-def judged():
-    return verify()
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +137,7 @@ def test_a_claim_shows_whose_it_is_and_what_it_assumes(pages, judged):
     assert page.count("<li><strong>") == sum(len(r.assumptions) for r in judged)
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_said():
     gaps = " ".join(report_on(MODELS["symbols"]).gaps)
     assert "learning curves need numbers" in gaps

@@ -33,6 +33,7 @@ def baird(tmp_path_factory):
     return folder, reproduce(["baird"], folder, runs=40, workers=1)
 
 
+@pytest.mark.slow
 def test_a_second_call_has_the_same_numbers_and_bytes(baird, tmp_path):
     _, found = baird
     again = reproduce(["baird"], tmp_path, runs=40, workers=1)
@@ -253,6 +254,7 @@ def test_the_remark_on_convergence_is_a_claim():
     assert result.verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_the_car_has_a_floor(tmp_path):
     case = STUDIES["mountain-car"].cases[0]
     experiment = case.build(0, 50)
