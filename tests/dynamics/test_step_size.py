@@ -256,3 +256,13 @@ def test_every_error_here_is_one_of_the_package():
     for problem in (two_state("g"),):
         with pytest.raises(ObliqueTDError):
             step_size_limit(problem, TD())
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_root_that_is_far_out_keeps_nobody_waiting(seed):
+    """Seed 0 has a root at -1e11 beside the limit; sympy takes steps in proportion to that."""
+    problem = random_problem(4, 2, seed=seed)
+    exact = step_size_limit(problem, ResidualGradient())
+    floats = step_size_limit(problem.replace(arithmetic="float"), ResidualGradient())
+    assert float(exact) == pytest.approx(floats, rel=1e-6)
+    assert exact.is_algebraic
