@@ -17,12 +17,10 @@ COSTLY = ("judged", "baird")
 """Fixtures that take seconds: the tests that share one run in one worker, which makes it once."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    for item in items:
-        for name in COSTLY:
-            if name in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.xdist_group(name))
+def pytest_itemcollected(item):
+    for name in COSTLY:
+        if name in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture(scope="session")
