@@ -13,16 +13,6 @@ settings.register_profile(
 settings.load_profile("default")
 
 
-COSTLY = ("judged", "baird")
-"""Fixtures that take seconds: the tests that share one run in one worker, which makes it once."""
-
-
-def pytest_itemcollected(item):
-    for name in COSTLY:
-        if name in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group(name))
-
-
 @pytest.fixture(scope="session")
 def judged():
     """Every claim, judged once."""
