@@ -2,6 +2,7 @@
 
 STRICT = "refused all the same: vectors of different length have no product (zip is strict)"
 SHAPES = "the shapes have been compared before"
+SQUARE = "Q is square: it has as many columns as rows"
 NO_GAP = "where the gap is 0, its product with phi is 0 too, and 0 is returned below"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
@@ -47,6 +48,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "omega: if up >= 0:": "0 / down and 0 * up are both 0",
     },
     "obliquetd.learners.emphatic": {
+        "SETD.derives: return {'expected': (1, '1/2', -2, 2)} if self.omega == 'expected' else {}": (
+            "stand-ins, on which the guard tries the rule: any numbers will do"
+        ),
         "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
     },
     "obliquetd.claims.words": {
@@ -78,6 +82,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "make_certificate: if Q.shape[-1] == 0:": "Q is square: it has as many columns as rows",
         "make_certificate: vector = [serial_number(v) for v in null.submatrix("
         "range(null.shape[0]), [-1]).public_list()]": "any null vector proves the same claim",
+        "_exact_lyapunov: identity = Q.arithmetic.identity(Q.shape[1])": SQUARE,
+        "_exact_lyapunov: identity = Q.arithmetic.identity(Q.shape[-1])": SQUARE,
     },
     "obliquetd.dynamics.stability": {
         "routh_is_positive: lower = [c * lead for c in coefficients[1::2]]": (

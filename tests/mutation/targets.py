@@ -9,6 +9,14 @@ RULES = (
     "tests/learners/test_rules.py::test_omega_after_a_termination_and_where_it_is_undefined",
 )
 
+EMPHASES = (
+    "tests/learners/test_emphases.py::test_setd_with_a_cap_and_with_capped_ratios",
+    "tests/learners/test_emphases.py::test_the_state_conditional_weight",
+    "tests/learners/test_emphases.py::test_tabular_fixed_points",
+)
+PAIRS = ("tests/learners/test_variable_trace.py::test_a_step_by_vectors",)
+GRADIENTS = ("tests/learners/test_gradient_family.py::test_every_step_by_vectors",)
+
 
 @dataclass(frozen=True)
 class Target:
@@ -26,8 +34,8 @@ TARGETS = (
     Target("obliquetd.dynamics.stability", ("tests/dynamics/test_verdicts.py",), 40),
     Target("obliquetd.reproduction.evidence", ("tests/reproduction/test_evidence.py",), 30),
     Target("obliquetd.problem.projection", ("tests/problem/test_projection.py",), 20),
-    Target("obliquetd.learners.words", RULES, 20),
-    Target("obliquetd.learners.emphatic", RULES, 10),
-    Target("obliquetd.learners.gradient", RULES, 20),
+    Target("obliquetd.learners.words", (*RULES, *PAIRS), 20),
+    Target("obliquetd.learners.emphatic", (*RULES, *EMPHASES), 10),
+    Target("obliquetd.learners.gradient", (*RULES, *GRADIENTS), 20),
     Target("obliquetd.learners.residual", RULES, 10),
 )
