@@ -24,9 +24,10 @@ class Entry:
         Its settings besides the step size.
     cost : str
         Of one step with d features, as an order.
-    mean_dynamics, moments : bool
+    mean_dynamics, moments, efficiency : bool
         Whether its expected update is A and b, with the settings it has unless others are
-        given, and whether the moments of its weights are exact: they are without a memory.
+        given; whether the moments of its weights are exact: they are without a memory; and whether
+        its noise at the fixed point is.
     """
 
     name: str
@@ -37,12 +38,14 @@ class Entry:
     cost: str
     mean_dynamics: bool
     moments: bool
+    efficiency: bool
 
     @property
     def exact(self) -> str:
-        """Which of the two there are, in words."""
+        """Which of these there are, in words."""
         found = ["A, b"] * self.mean_dynamics + ["moments"] * self.moments
-        return ", ".join(found) or "neither"
+        found += ["noise"] * self.efficiency
+        return ", ".join(found) or "none"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON data."""
@@ -72,6 +75,7 @@ def entry(kind: type[Learner]) -> Entry:
         _cost(learner),
         averages,
         averages and not learner.has_memory,
+        averages,
     )
 
 

@@ -16,6 +16,7 @@ def test_the_list_names_every_learner():
         assert kind.key in told
         assert row["solves"] == kind.solves
         assert row["mean_dynamics"]
+        assert row["efficiency"]
         assert row["moments"] == (not kind().has_memory)
 
 
@@ -30,5 +31,5 @@ def test_a_rule_of_the_users_has_an_entry(tmp_path):
 
     (tmp_path / "family.py").write_text(FAMILY)
     found = entry(learner_class(f"{tmp_path}/family.py:TDRC"))
-    assert (found.cost, found.exact) == ("O(d)", "A, b, moments")
+    assert (found.cost, found.exact) == ("O(d)", "A, b, moments, noise")
     assert [p.name for p in found.numbers] == ["mu", "lam", "kappa"]
