@@ -83,6 +83,7 @@ def drive(
     ``x``. Returns the number of steps after which the sizes of the weights first add up to more
     than ``limit`` or are no longer numbers, where the run ends; or -1.
     """
+    place, left = 0, every  # counted down: a division at each step would be felt
     for t in range(len(rows)):
         i, k = rows[t], twins[t]
         if fresh[t]:
@@ -97,8 +98,10 @@ def drive(
             size += abs(weights[j])
         if not size <= limit:  # so that a nan ends the run too
             return t + 1
-        if (t + 1) % every == 0:
-            record[(t + 1) // every] = theta
+        left -= 1
+        if left == 0:
+            place, left = place + 1, every
+            record[place] = theta
     record[len(record) - 1] = theta
     return -1
 
