@@ -161,9 +161,15 @@ def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
     for j in range(null.shape[1]):
         states = _support_rows(moved.submatrix(range(ops.n), [j]))
         seen = [i for i in states if i not in unvisited]
+        vector = null.submatrix(range(null.shape[0]), [j])
+        if not states:  # the row space has no such direction: floats hide what it moves
+            raise NotUniqueError(
+                f"{what} is singular{ops.arithmetic.caveat}: A theta = 0 for theta = {_told(vector)}, and what "
+                "that does to the values is below their rounding",
+                vector.public(),
+            )
         if not seen:
             continue
-        vector = null.submatrix(range(null.shape[0]), [j])
         names = ops.names(seen[:6])
         raise NotUniqueError(
             f"{what} has many solutions{ops.arithmetic.caveat}: A theta = 0 for theta = "

@@ -375,3 +375,21 @@ def test_a_variance_of_few_digits_says_so():
 def test_a_return_that_never_varies_has_no_variance_of_rounding(discount):
     _, floats = both([("s", "a", "t", 1, "1/3"), ("t", "a", "s", 1, "7/10")], discount)
     assert list(floats.return_variance) == [0, 0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_features_that_differ_by_one_part_in_a_trillion_are_refused_by_every_method(method):
+    """Column 2 is 2e6 times column 3 but for 1e-8: floats cannot tell what that direction is worth.
+
+    The residual gradient answered -1e-4 where 0 is right, without a word.
+    """
+    rows = [(s, a, s, 1, int((s, a) == (1, 0))) for s in range(3) for a in range(2)]
+    problem = PolicyEvaluation(
+        MDP.from_transitions(rows), target=Policy({0: {1: 1}, 1: {0: 1}, 2: {1: 1}}),
+        behavior=Policy({s: {0: "1/2", 1: "1/2"} for s in range(3)}), discount=0,
+        features=[[0, 20, "1/100000"], [1, "1/100000000", 0], [1, 200000, "1/10"]],
+        xi=["1/1000000000000000"] * 3,
+    )  # fmt: skip
+    assert list(problem.fixed_point(method).v_hat) == [0, 1, 0]
+    with pytest.raises(ObliqueTDError, match="precision of floats"):
+        _ = problem.replace(arithmetic="float").fixed_point(method).v_hat
