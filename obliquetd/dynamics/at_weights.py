@@ -9,7 +9,7 @@ from obliquetd.algebra import Matrix
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.memory_moments import MemoryMoments, Outcome
 from obliquetd.dynamics.rule import Sample
-from obliquetd.dynamics.scalars import Rounded, plain, rounded_entries
+from obliquetd.dynamics.scalars import bare, plain, rounded_entries
 from obliquetd.dynamics.span import counts
 from obliquetd.errors import LearnerError
 
@@ -80,29 +80,25 @@ def _outcome(found: Expectation, sample: Sample, functional: Functional) -> Outc
     slopes: dict[int, list[Any]] = {}
     if found.carried:
         c, columns = rule.carried(sample)
-        start = {i: _plain(v) for i, v in enumerate(c) if counts(v)}
+        start = {i: bare(v) for i, v in enumerate(c) if counts(v)}
         for j, column in enumerate(columns):
-            carry |= {(i, j): _plain(v) for i, v in enumerate(column) if counts(v)}
+            carry |= {(i, j): bare(v) for i, v in enumerate(column) if counts(v)}
             moved = functional(sample, rule.unit(j, rule.memory_size))
             slope = [u - v for u, v in zip(moved, constant, strict=True)]
             if any(map(counts, slope)):
-                slopes[j] = [_plain(v) for v in slope]
+                slopes[j] = [bare(v) for v in slope]
     (native,) = plain([constant])
     return Outcome(
-        sample.state, sample.next_state, _plain(sample.chance), start, carry, native, slopes
+        sample.state, sample.next_state, bare(sample.chance), start, carry, native, slopes
     )
 
 
 def _mean(moments: MemoryMoments) -> list[Any]:
     """E[n + G h]."""
-    total = [moments.arithmetic.zero] * len(moments.outcomes[0].constant)
+    total = [moments.arithmetic.zero] * moments.width
     for z in moments.outcomes:
         weighted = [(moments.xi[z.s], z.constant)]
         weighted += [(moments.zeta[z.s][j], column) for j, column in z.slopes.items()]
         for weight, values in weighted:
             total = [t + z.chance * weight * v for t, v in zip(total, values, strict=True)]
     return total
-
-
-def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Rounded) else value

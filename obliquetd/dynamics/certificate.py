@@ -22,7 +22,7 @@ from obliquetd.dynamics.check import check_certificate, fraction
 from obliquetd.dynamics.lyapunov import solve_lyapunov
 from obliquetd.errors import MathematicalError, SingularError
 
-__all__ = ["make_certificate"]
+__all__ = ["DENOMINATORS", "LARGEST_EXACT", "as_floats", "as_text", "make_certificate", "rounded"]
 
 DENOMINATORS = (10, 1000, 10**6, 10**9, 10**12)
 LARGEST_EXACT = 8
@@ -50,7 +50,7 @@ def make_certificate(A: Matrix, basis: Matrix, Q: FieldMatrix, verdict: str) -> 
             "there is nothing to certify: no update moves any weight (all features are zero, or the "
             "transitions that have a chance say nothing of them)"
         )
-    base: dict[str, Any] = {"A": _text(A), "basis": _text(basis), "quotient": _text(Q)}
+    base: dict[str, Any] = {"A": as_text(A), "basis": as_text(basis), "quotient": as_text(Q)}
     size = _power_of_two(Q)
     scaled = Q.scaled(Q.arithmetic.one / size)  # K of Q / c serves Q, with rates times c
     if verdict == "stable":
@@ -110,11 +110,13 @@ def _unstable(
     return None
 
 
-def _text(matrix: Matrix) -> list[list[str]]:
+def as_text(matrix: Matrix) -> list[list[str]]:
+    """The entries as text, as certificates have them."""
     return [[str(serial_number(matrix.arithmetic.public(v))) for v in row] for row in matrix.rows()]
 
 
-def _floats(matrix: Matrix) -> npt.NDArray[Any]:
+def as_floats(matrix: Matrix) -> npt.NDArray[Any]:
+    """The entries of a matrix of rationals as floats, 0 or infinite beyond them."""
     return np.array(
         [[_ratio(int(v.numerator), int(v.denominator)) for v in row] for row in matrix.rows()]
     )
@@ -132,7 +134,7 @@ def _lyapunov(Q: FieldMatrix, rate: Fraction) -> Iterator[list[list[str]]]:
     """Candidates K for Q'K + KQ + 2 rate K = I: rounded ones, the exact one last."""
     from scipy.linalg import solve_continuous_lyapunov
 
-    A = _floats(Q) + float(rate) * np.eye(Q.shape[0])
+    A = as_floats(Q) + float(rate) * np.eye(Q.shape[0])
     with warnings.catch_warnings():
         # "nearly singular" is no news to the user: K is a guess, and the exact check decides
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -140,16 +142,21 @@ def _lyapunov(Q: FieldMatrix, rate: Fraction) -> Iterator[list[list[str]]]:
             K = solve_continuous_lyapunov(A.T, np.eye(len(A)))
         except (np.linalg.LinAlgError, ValueError):
             K = np.full_like(A, np.nan)
-    if np.isfinite(K).all():
-        K = (K + K.T) / 2
-        for denominator in DENOMINATORS:
-            yield [
-                [str(Fraction(float(v)).limit_denominator(denominator)) for v in row] for row in K
-            ]
+    yield from rounded(K)
     if len(A) <= LARGEST_EXACT:
         exact = _exact_lyapunov(Q, rate)
         if exact is not None:
             yield exact
+
+
+def rounded(K: npt.NDArray[Any]) -> Iterator[list[list[str]]]:
+    """A symmetric matrix of floats with ever larger denominators; nothing where it is not finite."""
+    if np.isfinite(K).all():
+        for denominator in DENOMINATORS:
+            yield [
+                [str(Fraction(float(v)).limit_denominator(denominator)) for v in row]
+                for row in (K + K.T) / 2
+            ]
 
 
 def _exact_lyapunov(Q: FieldMatrix, rate: Fraction) -> list[list[str]] | None:
@@ -158,7 +165,7 @@ def _exact_lyapunov(Q: FieldMatrix, rate: Fraction) -> list[list[str]] | None:
     identity = Q.arithmetic.identity(Q.shape[0])
     shifted = Q + identity.scaled(domain(rate.numerator) / domain(rate.denominator))
     try:
-        return _text(solve_lyapunov(shifted.T, identity))
+        return as_text(solve_lyapunov(shifted.T, identity))
     except SingularError:
         return None
 

@@ -30,7 +30,7 @@ from obliquetd.dynamics.lyapunov import solve_lyapunov
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.memory_moments import MemoryMoments
 from obliquetd.dynamics.sampling import check_sampling, resolve_sampling
-from obliquetd.dynamics.stability import routh_conditions, verdict_of
+from obliquetd.dynamics.stability import verdict_on
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
@@ -315,18 +315,13 @@ class Efficiency:
             return True
         if isinstance(Q, FloatMatrix):
             return float_stability(Q, Q, 0).verdict == "stable"
-        coefficients = Q.charpoly()
-        if self._ops.arithmetic.kind == "symbolic":
-            public = [self._ops.arithmetic.public(x) for x in coefficients]
-            if any(getattr(x, "free_symbols", None) for x in public):
-                conditions = routh_conditions(public)
-                raise SignUndecidedError(
-                    f"{what} is undecided: it needs "
-                    + " and ".join(f"{x} > 0" for x in conditions),
-                    conditions,
-                )
-            coefficients = public
-        return verdict_of(coefficients) == "stable"
+        verdict, conditions = verdict_on(Q)
+        if verdict == "undecided":
+            raise SignUndecidedError(
+                f"{what} is undecided: it needs " + " and ".join(f"{x} > 0" for x in conditions),
+                conditions,
+            )
+        return verdict == "stable"
 
     def __repr__(self) -> str:
         return f"Efficiency({self.name}, {self.problem!r})"

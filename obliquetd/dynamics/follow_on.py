@@ -7,9 +7,10 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number
+from obliquetd.dynamics.memory_moments import is_contraction
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.sampling import is_stationary
-from obliquetd.errors import InputError, SingularError, UndefinedError
+from obliquetd.errors import InputError, UndefinedError
 from obliquetd.learners import ETD
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
@@ -52,8 +53,8 @@ def _kernel(ops: Operators, decays: Any) -> Matrix:
 def second_moment_is_finite(problem: PolicyEvaluation, beta: Any = None) -> bool:
     """Whether E[F_t^2] stays bounded, decided without computing an eigenvalue.
 
-    For a nonnegative K, the spectral radius is below 1 if and only if (I - K) x = 1 has
-    a solution with all entries positive. Given beta, it is that of ETD(lambda, beta).
+    It does if and only if the kernel of :func:`second_moment_kernel` is a contraction. Given beta, it is
+    that of ETD(lambda, beta).
 
     Raises
     ------
@@ -67,12 +68,7 @@ def second_moment_is_finite(problem: PolicyEvaluation, beta: Any = None) -> bool
     [False, True, False]
     """
     ops, decays = _decays(problem, beta)
-    ones = ops.arithmetic.column([ops.arithmetic.one] * ops.n)
-    try:
-        x = (ops.arithmetic.identity(ops.n) - _kernel(ops, decays)).solve(ones, "I - K")
-    except SingularError:
-        return False
-    return all(ops.arithmetic.sign(v) > 0 for v in x.entries())
+    return is_contraction(_kernel(ops, decays))
 
 
 def follow_on_second_moment(problem: PolicyEvaluation, beta: Any = None) -> Any:

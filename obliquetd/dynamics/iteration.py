@@ -15,6 +15,7 @@ test (:mod:`obliquetd.dynamics.stability`) decides that with no eigenvalue compu
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -23,7 +24,6 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import (
-    FieldArithmetic,
     FieldMatrix,
     FloatMatrix,
     Matrix,
@@ -31,6 +31,7 @@ from obliquetd.algebra import (
     public_number,
 )
 from obliquetd.algebra.rounding import EIGENVALUE
+from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.stability import routh_conditions, verdict_of
 from obliquetd.dynamics.stein import stein_certificate
 from obliquetd.errors import (
@@ -43,7 +44,6 @@ from obliquetd.errors import (
 )
 from obliquetd.learners.base import Parameter
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.problem.native import Operators
 from obliquetd.problem.requests import read_theta
 
 __all__ = ["FQI", "PFQI", "Iteration", "iteration"]
@@ -56,14 +56,14 @@ STEP = Parameter("alpha", "1/10", sp.Interval.open(0, sp.oo), "a positive number
 
 
 @dataclass(frozen=True)
-class Fitting:
+class Fitting(ABC):
     """Settings of an iteration; abstract."""
 
     name: ClassVar[str] = ""
 
+    @abstractmethod
     def multiplier(self, C: Matrix) -> Matrix:
         """M, from C = Phi'Xi Phi."""
-        raise NotImplementedError
 
     @property
     def symbols(self) -> set[sp.Symbol]:
@@ -154,14 +154,7 @@ class Iteration:
 
     def __init__(self, problem: PolicyEvaluation, fitting: Fitting) -> None:
         self.problem, self.fitting = problem, fitting
-        ops, extra = problem.native, fitting.symbols - set(problem.symbols)
-        if extra:
-            if problem.arithmetic == "float":
-                raise KindError(
-                    f"{fitting.name} has the symbol {min(map(str, extra))} but the problem is in floats"
-                )
-            ops = ops.over(FieldArithmetic([*problem.symbols, *extra]))
-        self._ops: Operators = ops
+        self._ops = operators_for(problem, fitting)
 
     @cached_property
     def _M(self) -> Matrix:
@@ -169,11 +162,11 @@ class Iteration:
 
     @cached_property
     def _A(self) -> Matrix:
-        return self._ops.Phi.T @ self._ops.Lambda.scale_rows(self._ops.xi)
+        return self._ops.Xi_Phi.T @ self._ops.Lambda
 
     @cached_property
     def _b(self) -> Matrix:
-        return self._ops.Phi.T @ self._ops.r_pi.scale_rows(self._ops.xi)
+        return self._ops.Xi_Phi.T @ self._ops.r_pi
 
     @cached_property
     def _F(self) -> Matrix:

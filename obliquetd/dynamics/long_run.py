@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from obliquetd.algebra import Matrix
-from obliquetd.dynamics.memory_moments import MemoryMoments, System, solved
+from obliquetd.dynamics.memory_moments import MemoryMoments, System, add, solved
 
 __all__ = ["long_run_covariance", "single_covariance"]
 
@@ -28,7 +28,7 @@ def single_covariance(moments: MemoryMoments) -> Matrix:
     """E[N N'] where every memory is empty: of independent transitions."""
     arithmetic, outcomes = moments.arithmetic, moments.outcomes
     weighted = [[z.chance * moments.xi[z.s] * x for x in z.constant] for z in outcomes]
-    shape = len(outcomes), len(outcomes[0].constant)
+    shape = len(outcomes), moments.width
     left = arithmetic.matrix(weighted, shape)
     return left.T @ arithmetic.matrix([list(z.constant) for z in outcomes], shape)
 
@@ -42,7 +42,7 @@ def long_run_covariance(moments: MemoryMoments) -> Matrix:
         With finite second moments.
     """
     arithmetic, outcomes = moments.arithmetic, moments.outcomes
-    width, k = len(outcomes[0].constant), 1 + len(moments.entries)
+    width, k = moments.width, 1 + len(moments.entries)
     now, later = _updates(moments), _what_follows(moments)
     total = arithmetic.matrix([[arithmetic.zero] * width for _ in range(width)], (width, width))
     for s, places in _together(z.s for z in outcomes).items():
@@ -125,7 +125,7 @@ def _future(moments: MemoryMoments) -> list[Matrix]:
     Gamma = _slopes_of_the_future(moments)
     u = _poisson(moments, Gamma)
     zero = arithmetic.zero
-    width = len(moments.outcomes[0].constant)
+    width = moments.width
     nothing = [zero] * width
     out = []
     for s, constant in enumerate(u):
@@ -137,7 +137,7 @@ def _future(moments: MemoryMoments) -> list[Matrix]:
 def _slopes_of_the_future(moments: MemoryMoments) -> dict[tuple[int, int], list[Any]]:
     """The columns of Gamma(s) by state and entry; entries that feed none of the others come first."""
     arithmetic = moments.arithmetic
-    width = len(moments.outcomes[0].constant)
+    width = moments.width
     Gamma: dict[tuple[int, int], list[Any]] = {}
     by_depth = sorted(moments.groups, key=lambda g: -g[0])
     for _, level in itertools.groupby(by_depth, key=lambda g: g[0]):
@@ -158,8 +158,7 @@ def _slopes_of_the_future(moments: MemoryMoments) -> dict[tuple[int, int], list[
                             continue
                         k, weight = places[z.s, j], z.chance * v
                         if (z.t, i) in places:
-                            at = k, places[z.t, i]
-                            K[at] = K[at] + weight if at in K else weight
+                            add(K, (k, places[z.t, i]), weight)
                         else:
                             _accumulate(right[k], weight, Gamma[z.t, i])
             wanted.append(places)
@@ -178,7 +177,7 @@ def _accumulate(total: list[Any], weight: Any, values: Any) -> None:
 def _poisson(moments: MemoryMoments, Gamma: dict[tuple[int, int], list[Any]]) -> list[list[Any]]:
     """u, with u = 0 at one state that is visited."""
     arithmetic = moments.arithmetic
-    width = len(moments.outcomes[0].constant)
+    width = moments.width
     visited = [s for s, w in enumerate(moments.xi) if w]
     places = {s: k for k, s in enumerate(visited[1:])}
     K: dict[tuple[int, int], Any] = {}
@@ -191,8 +190,7 @@ def _poisson(moments: MemoryMoments, Gamma: dict[tuple[int, int], list[Any]]) ->
         for i, c in maps.start.items():
             _accumulate(right[k], z.chance * c, Gamma[z.t, i])
         if z.t in places:
-            at = k, places[z.t]
-            K[at] = K[at] + z.chance if at in K else z.chance
+            add(K, (k, places[z.t]), z.chance)
     (found,) = solved(arithmetic, [System(len(places), K, right)])
     nothing = [arithmetic.zero] * width
     return [found[places[s]] if s in places else nothing for s in range(len(moments.xi))]

@@ -20,8 +20,7 @@ from obliquetd.dynamics.stability import (
     NOTHING_MOVES,
     Stability,
     definiteness,
-    routh_conditions,
-    verdict_of,
+    verdict_on,
     worst_of,
 )
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
@@ -244,15 +243,10 @@ class MeanDynamics(Equations):
             return Stability(NOTHING_MOVES, kernel, "unknown")
         if isinstance(Q, FloatMatrix):
             return float_stability(Q, found.form, kernel)
-        native = found.charpoly()
-        coefficients = (
-            [Q.arithmetic.public(c) for c in native]
-            if self._ops.arithmetic.kind == "symbolic"
-            else native
-        )
-        if any(getattr(c, "free_symbols", None) for c in coefficients):
-            return Stability("undecided", kernel, "unknown", None, routh_conditions(coefficients))
-        return Stability(verdict_of(coefficients), kernel, definiteness(found.form))
+        verdict, conditions = verdict_on(Q)
+        if verdict == "undecided":
+            return Stability(verdict, kernel, "unknown", None, conditions)
+        return Stability(verdict, kernel, definiteness(found.form))
 
     def is_stable(self) -> bool:
         """Whether all eigenvalues of A, on the span of the updates, are in the open right half plane.

@@ -25,14 +25,18 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from obliquetd.algebra import Arithmetic
+from obliquetd.algebra import Arithmetic, Matrix
 from obliquetd.dynamics.stability import definiteness
 from obliquetd.errors import SingularError
 
-__all__ = ["MemoryMoments", "Outcome", "System", "solved"]
+__all__ = ["MemoryMoments", "Outcome", "System", "add", "is_contraction", "solved"]
 
 Node = tuple[int, int]
 """A state, and an entry of the memory that arrives there."""
+
+
+EXCITED, SEEN = "excited", "seen"
+"""Where the ways through the memory begin and end."""
 
 
 class Outcome(NamedTuple):
@@ -82,22 +86,30 @@ class MemoryMoments:
     ) -> None:
         self.arithmetic, self.outcomes, self.xi, self.zeta = arithmetic, outcomes, xi, zeta
         feeds = nx.DiGraph()
-        feeds.add_edges_from(((z.s, j), (z.t, i)) for z in outcomes for (i, j) in z.carry)
-        excited = _closure(feeds, {(z.t, i) for z in outcomes for i in z.start})
-        seen = _closure(feeds.reverse(copy=False), {(z.s, j) for z in outcomes for j in z.slopes})
-        self.active = excited & seen
+        feeds.add_nodes_from((EXCITED, SEEN))
+        for z in outcomes:
+            feeds.add_edges_from(((z.s, j), (z.t, i)) for (i, j) in z.carry)
+            feeds.add_edges_from((EXCITED, (z.t, i)) for i in z.start)
+            feeds.add_edges_from(((z.s, j), SEEN) for j in z.slopes)
+        self.active = nx.descendants(feeds, EXCITED) & nx.ancestors(feeds, SEEN)
         entries = nx.DiGraph()
         entries.add_nodes_from(sorted({i for _, i in self.active}))
         entries.add_edges_from(
             (j, i) for z in outcomes for (i, j) in z.carry if self._both(z, i, j)
         )
         condensed = nx.condensation(entries)
-        depth: dict[int, int] = {}
-        for g in nx.topological_sort(condensed):
-            depth[g] = 1 + max((depth[h] for h in condensed.predecessors(g)), default=-1)
-        self.groups = [(depth[g], sorted(condensed.nodes[g]["members"])) for g in condensed.nodes]
+        self.groups = [
+            (depth, sorted(condensed.nodes[g]["members"]))
+            for depth, generation in enumerate(nx.topological_generations(condensed))
+            for g in generation
+        ]
         """Entries that feed each other, with the length of the longest way to them."""
         self.entries = sorted(entries.nodes)
+
+    @property
+    def width(self) -> int:
+        """How many numbers are looked at."""
+        return len(self.outcomes[0].constant)
 
     def _both(self, z: Outcome, i: int, j: int) -> bool:
         return (z.s, j) in self.active and (z.t, i) in self.active
@@ -139,12 +151,12 @@ class MemoryMoments:
         return System(len(places), self._kernel(places, group, group), right)
 
     def _contracts(self, group: list[int], system: System) -> bool:
+        if len(group) == 1:
+            return is_contraction(_assembled(self.arithmetic, system))
         try:
             (x,) = solved(self.arithmetic, [system])
         except SingularError:
             return False
-        if len(group) == 1:
-            return all(self.arithmetic.sign(row[0]) > 0 for row in x)
         by_state: dict[int, dict[Node, Any]] = {}
         for (s, i, j), (value,) in zip(self._places(group, group), x, strict=True):
             by_state.setdefault(s, {})[i, j] = value
@@ -178,7 +190,7 @@ class MemoryMoments:
             for (i, a, v), (j, b, w) in itertools.product(left, right):
                 at = places.get((z.t, i, j)), places.get((z.s, a, b))
                 if at[0] is not None and at[1] is not None:
-                    _add(K, at, z.chance * v * w)  # type: ignore[arg-type]
+                    add(K, at, z.chance * v * w)  # type: ignore[arg-type]
         return K
 
     @cached_property
@@ -225,20 +237,43 @@ class MemoryMoments:
         return right
 
 
-def _closure(graph: nx.DiGraph, sources: set[Node]) -> set[Node]:
-    """The sources, and all that can be reached from them."""
-    found, waiting = set(sources), list(sources)
-    while waiting:
-        node = waiting.pop()
-        if node in graph:
-            new = [other for other in graph.successors(node) if other not in found]
-            found.update(new)
-            waiting += new
-    return found
-
-
-def _add(K: dict[tuple[int, int], Any], at: tuple[int, int], value: Any) -> None:
+def add(K: dict[tuple[int, int], Any], at: tuple[int, int], value: Any) -> None:
+    """Add a value to what stands at a place."""
     K[at] = K[at] + value if at in K else value
+
+
+def is_contraction(K: Matrix) -> bool:
+    """Whether the spectral radius of a matrix without a negative entry is below 1.
+
+    That is so if and only if (I - K) x = 1 has a solution with all entries positive.
+
+    Raises
+    ------
+    SignUndecidedError
+        Where it depends on a symbol.
+
+    Examples
+    --------
+    >>> from obliquetd.algebra import EXACT
+    >>> half = EXACT.identity(1).scaled(EXACT.one / 2)
+    >>> is_contraction(half), is_contraction(EXACT.identity(1))
+    (True, False)
+    """
+    arithmetic, size = K.arithmetic, K.shape[0]
+    ones = arithmetic.column([arithmetic.one] * size)
+    try:
+        x = (arithmetic.identity(size) - K).solve(ones, "I - K")
+    except SingularError:
+        return False
+    return all(arithmetic.sign(v) > 0 for v in x.entries())
+
+
+def _assembled(arithmetic: Arithmetic, system: System) -> Matrix:
+    """K as a matrix."""
+    places = np.array(list(system.K), dtype=np.intp).reshape(-1, 2)
+    values = np.empty(len(system.K), dtype=float if arithmetic.kind == "float" else object)
+    values[:] = list(system.K.values())
+    return arithmetic.assemble((system.size, system.size), places[:, 0], places[:, 1], values)
 
 
 def solved(arithmetic: Arithmetic, systems: Iterable[System]) -> list[list[list[Any]]]:
@@ -258,15 +293,11 @@ def solved(arithmetic: Arithmetic, systems: Iterable[System]) -> list[list[list[
         alike.setdefault((system.size, frozenset(system.K.items())), []).append(k)
     out: list[list[list[Any]]] = [[] for _ in listed]
     for members in alike.values():
-        size, K, _ = listed[members[0]]
+        size = listed[members[0]].size
         if not size:
             continue
         right = [[x for k in members for x in listed[k].right[row]] for row in range(size)]
-        places = np.array(list(K), dtype=np.intp).reshape(-1, 2)
-        values = np.empty(len(K), dtype=float if arithmetic.kind == "float" else object)
-        values[:] = list(K.values())
-        kernel = arithmetic.assemble((size, size), places[:, 0], places[:, 1], values)
-        matrix = arithmetic.identity(size) - kernel
+        matrix = arithmetic.identity(size) - _assembled(arithmetic, listed[members[0]])
         found = matrix.solve(
             arithmetic.matrix(right, (size, len(right[0]))), "the equation of a memory's moments"
         ).rows()

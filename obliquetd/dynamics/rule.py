@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Protocol
+
+import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.dynamics.scalars import Rounded, lifted, signed_array, unsigned
@@ -207,7 +209,16 @@ def _reader(arithmetic: Arithmetic) -> Callable[[Fraction], Any]:
     return lambda value: lifted(arithmetic.scalar(parse_number(value)), arithmetic)
 
 
-def operators_for(problem: PolicyEvaluation, learner: Learner) -> Operators:
+class HasSymbols(Protocol):
+    """A learner, or another thing with settings: what it is called, and their free symbols."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def symbols(self) -> set[sp.Symbol]: ...
+
+
+def operators_for(problem: PolicyEvaluation, learner: HasSymbols) -> Operators:
     """The problem's operators, over a field that has the learner's symbols too."""
     ops = problem.native
     extra = learner.symbols - set(problem.symbols)

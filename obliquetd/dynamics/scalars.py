@@ -22,6 +22,7 @@ from obliquetd.learners.dual import Dual
 __all__ = [
     "Rounded",
     "Signed",
+    "bare",
     "lifted",
     "native_matrix",
     "plain",
@@ -198,19 +199,19 @@ class Rounded:
         return Rounded(abs(self.value), self.error)
 
     def __eq__(self, other: object) -> bool:
-        return bool(self.value == _float(other))
+        return bool(self.value == bare(other))
 
     def __gt__(self, other: Any) -> bool:
-        return bool(self.value > _float(other))
+        return bool(self.value > bare(other))
 
     def __lt__(self, other: Any) -> bool:
-        return bool(self.value < _float(other))
+        return bool(self.value < bare(other))
 
     def __ge__(self, other: Any) -> bool:
-        return bool(self.value >= _float(other))
+        return bool(self.value >= bare(other))
 
     def __le__(self, other: Any) -> bool:
-        return bool(self.value <= _float(other))
+        return bool(self.value <= bare(other))
 
     def __bool__(self) -> bool:
         return bool(self.value) or bool(self.error)
@@ -225,7 +226,8 @@ class Rounded:
         return int(self.value)
 
 
-def _float(value: Any) -> Any:
+def bare(value: Any) -> Any:
+    """A number without its error bound."""
     return value.value if isinstance(value, Rounded) else value
 
 

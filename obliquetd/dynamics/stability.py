@@ -32,6 +32,7 @@ __all__ = [
     "routh_conditions",
     "routh_is_positive",
     "verdict_of",
+    "verdict_on",
     "worst_of",
 ]
 
@@ -150,6 +151,19 @@ def verdict_of(coefficients: list[Any]) -> str:
     if squares.degree() > 0 and squares.count_roots(None, 0) < squares.degree():
         return "unstable"
     return "marginal"
+
+
+def verdict_on(matrix: Matrix) -> tuple[str, tuple[Any, ...]]:
+    """:func:`verdict_of` a matrix that is not in floats; "undecided" where symbols are left.
+
+    Then what has to be positive for it to be stable, as :func:`routh_conditions` has it, comes with it.
+    """
+    coefficients = matrix.charpoly()
+    if matrix.arithmetic.kind == "symbolic":
+        coefficients = [matrix.arithmetic.public(c) for c in coefficients]
+        if any(c.free_symbols for c in coefficients):
+            return "undecided", routh_conditions(coefficients)
+    return verdict_of(coefficients), ()
 
 
 def definiteness(form: Matrix) -> str:

@@ -18,7 +18,7 @@ import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, Matrix, parse_number
 from obliquetd.algebra.rounding import EIGENVALUE
-from obliquetd.dynamics.stability import routh_conditions, verdict_of
+from obliquetd.dynamics.stability import verdict_on
 from obliquetd.errors import MathematicalError, SignUndecidedError, SingularError
 from obliquetd.estimators.base import Equation
 
@@ -105,10 +105,9 @@ def _all_right(matrix: Matrix, label: str) -> bool:
     """Whether all eigenvalues have a positive real part; no floats."""
     if not matrix.shape[0]:
         return True
-    coefficients = matrix.charpoly()
-    if matrix.arithmetic.kind == "exact":
-        return verdict_of(coefficients) == "stable"
-    conditions = routh_conditions([matrix.arithmetic.public(c) for c in coefficients])
+    verdict, conditions = verdict_on(matrix)
+    if verdict != "undecided":
+        return verdict == "stable"
     if any(c.is_nonpositive for c in conditions):
         return False
     if conditions:

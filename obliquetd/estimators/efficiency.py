@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from obliquetd.algebra import Matrix
-from obliquetd.dynamics.at_weights import moments_with_A
+from obliquetd.dynamics.at_weights import mean_A, moments_with_A
 from obliquetd.dynamics.efficiency import Efficiency, efficiency_of
 from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
 from obliquetd.errors import KindError, MathematicalError, NotUniqueError
@@ -105,7 +105,8 @@ class LeastSquaresEfficiency(Efficiency):
             moments
         ).rows()
         d, arithmetic = self._d, self._ops.arithmetic
-        inverse = self._Q_full.solve(arithmetic.identity(d), "A").rows()
+        A = mean_A(self._expectation)
+        inverse = A.solve(arithmetic.identity(d), "A").rows()
         crossed = [
             sum(
                 (covariance[d + a * d + b][c] * inverse[b][c] for b in range(d) for c in range(d)),
@@ -113,12 +114,7 @@ class LeastSquaresEfficiency(Efficiency):
             )
             for a in range(d)
         ]
-        return self._Q_full.solve(arithmetic.column([-w for w in crossed]), "A")
-
-    @property
-    def _Q_full(self) -> Matrix:
-        span = self._expectation.span
-        return span.basis @ self._Q @ span.basis.T
+        return A.solve(arithmetic.column([-w for w in crossed]), "A")
 
     @property
     def bias_rate(self) -> Any:

@@ -24,7 +24,7 @@ from obliquetd.errors import KindError, UndefinedError
 from obliquetd.problem import metrics
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint
-from obliquetd.problem.projection import project_obliquely
+from obliquetd.problem.projection import BestApproximation, project_obliquely
 
 __all__ = ["ProjectionAnalysis", "projection_analysis"]
 
@@ -85,8 +85,8 @@ class ProjectionAnalysis:
     @cached_property
     def best_error(self) -> Any:
         """||v - Pi v||, which no weights can fall below."""
-        best = self._best(self._ops.v_pi)
-        return self._ops.arithmetic.weighted_norm(self._ops.xi, self._ops.v_pi - best)
+        left = self._off(self._ops.v_pi)
+        return self._ops.arithmetic.weighted_norm(self._ops.xi, left)
 
     @property
     def error(self) -> Any:
@@ -121,17 +121,15 @@ class ProjectionAnalysis:
         S = spread - cross @ gram.solve(cross.T)
         H = cross.T.solve(gram) @ cross.solve(ops.arithmetic.identity(gram.shape[0]))
         raised = Y.scale_rows(self._inverse_weights)
-        outside = raised - Phi @ gram.solve(Phi.T @ raised.scale_rows(ops.xi))
-        to_reward = (ops.L_pi @ outside).public()
+        to_reward = (ops.L_pi @ self._off(raised)).public()
         c = _top_eigenvector((H @ S).public())
         if isinstance(to_reward, np.ndarray) or isinstance(c, np.ndarray):
             return np.asarray(to_reward, dtype=float) @ np.asarray(c, dtype=float).ravel()
         return (to_reward * c).applyfunc(sp.radsimp)
 
-    def _best(self, v: Matrix) -> Matrix:
-        Phi = self._ops.Phi.column_basis()
-        weighted = Phi.scale_rows(self._ops.xi)
-        return Phi @ (Phi.T @ weighted).solve(weighted.T @ v)
+    def _off(self, v: Matrix) -> Matrix:
+        """v - Pi v, column by column."""
+        return v - self._ops.Phi @ BestApproximation(self._ops).fit(v).theta
 
     def __repr__(self) -> str:
         return f"ProjectionAnalysis({self.point.name!r}, {self._ops.n} states)"

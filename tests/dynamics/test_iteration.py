@@ -82,7 +82,7 @@ def test_convergence_against_eigenvalues(seed, updates):
 
 def test_the_exact_solution_solves_the_equation_of_stein():
     from obliquetd.algebra import EXACT
-    from obliquetd.dynamics.stein import solve_stein
+    from obliquetd.dynamics.lyapunov import solve_stein
 
     half = EXACT.one / 2
     F = EXACT.matrix([[half, EXACT.one], [EXACT.zero, -half / 3]], (2, 2))

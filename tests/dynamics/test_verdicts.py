@@ -3,13 +3,14 @@
 import pytest
 import sympy as sp
 
-from obliquetd.algebra import EXACT
+from obliquetd.algebra import EXACT, FieldArithmetic
 from obliquetd.dynamics.stability import (
     Stability,
     definiteness,
     routh_conditions,
     routh_is_positive,
     verdict_of,
+    verdict_on,
     worst_of,
 )
 from obliquetd.errors import SignUndecidedError
@@ -138,3 +139,13 @@ def test_only_stable_is_true_and_undecided_is_neither():
     with pytest.raises(SignUndecidedError, match="too close") as caught:
         bool(judged("undecided", margin=0.0, condition=("too close",)))
     assert "it needs" not in str(caught.value)
+
+
+def test_a_matrix_is_judged_by_its_polynomial_and_left_open_where_a_symbol_decides():
+    one = EXACT.one
+    assert verdict_on(EXACT.matrix([[one, one], [EXACT.zero, one]], (2, 2))) == ("stable", ())
+    assert verdict_on(EXACT.matrix([[-one]], (1, 1))) == ("unstable", ())
+    a = sp.Symbol("a")
+    field = FieldArithmetic([a])
+    assert verdict_on(field.matrix([[field.one + field.one]], (1, 1))) == ("stable", ())
+    assert verdict_on(field.matrix([[field.scalar(a)]], (1, 1))) == ("undecided", (a,))

@@ -9,6 +9,8 @@ from obliquetd.domains import random_problem
 R = sp.Rational
 HALF = R(1, 2)
 RATIONALS = st.sampled_from([R(k, m) for k in range(-3, 4) for m in (1, 2, 3)])
+PLACE = st.sampled_from(["error", "target"])
+LAM = st.sampled_from([0, HALF, 1])
 CHANCES = st.sampled_from([R(0), R(1, 3), R(1, 2), R(9, 10), R(1)])
 
 

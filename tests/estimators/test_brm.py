@@ -3,15 +3,13 @@
 import pytest
 import sympy as sp
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd import BRM, LoggedData, replay
 from obliquetd.errors import FeatureError, InputError, SingularError
 from obliquetd.learners import DoubleSampledResidualGradient, ResidualGradient
-from tests.estimators.logs import R, every_transition, logs, problems, rows_of, transitions
+from tests.estimators.logs import PLACE, R, every_transition, logs, problems, rows_of, transitions
 
-PLACE = st.sampled_from(["error", "target"])
 FEW = settings(max_examples=15)
 
 

@@ -11,7 +11,8 @@ from obliquetd import FPKF, LSPE, LSTD, LoggedData, replay
 from obliquetd.domains import two_state
 from obliquetd.errors import KindError, MathematicalError, SignUndecidedError, SingularError
 from tests.estimators.logs import (
-    HALF,
+    LAM,
+    PLACE,
     R,
     decay,
     error_parts,
@@ -21,8 +22,6 @@ from tests.estimators.logs import (
     rows_of,
 )
 
-PLACE = st.sampled_from(["error", "target"])
-LAM = st.sampled_from([0, HALF, 1])
 RIDGE = st.sampled_from([0, R(1, 3)])
 FEW = settings(max_examples=15)
 

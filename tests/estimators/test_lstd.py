@@ -16,6 +16,8 @@ from obliquetd.learners import ETD, TD, Transition
 from obliquetd.learners.evaluate import PlainRule
 from tests.estimators.logs import (
     HALF,
+    LAM,
+    PLACE,
     R,
     column,
     decay,
@@ -26,8 +28,6 @@ from tests.estimators.logs import (
     rows_of,
 )
 
-PLACE = st.sampled_from(["error", "target"])
-LAM = st.sampled_from([0, HALF, 1])
 FEW = settings(max_examples=15)
 
 

@@ -118,6 +118,7 @@ EXEMPT: dict[str, dict[str, str]] = {
     "obliquetd.dynamics.certificate": {
         "": "how finely a proposed K is rounded: " + PROPOSES,
         "_lyapunov": PROPOSES,
+        "rounded": PROPOSES,
         "_falling": PROPOSES,
         "_power_of_two": PROPOSES,
         "_ratio": PROPOSES,
