@@ -19,6 +19,7 @@ from obliquetd.errors import InputError, SizeError
 from obliquetd.experiments.identity import numbers_of, step_sizes
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.measure import ErrorMeasure
+from obliquetd.experiments.running import steps_of
 from obliquetd.experiments.streams import (
     Drawn,
     Floats,
@@ -28,8 +29,6 @@ from obliquetd.experiments.streams import (
     floating,
 )
 from obliquetd.learners import Learner
-from obliquetd.learners.compiled import compiled_driver
-from obliquetd.learners.state import floats
 from obliquetd.learners.words import TWIN
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
@@ -45,6 +44,9 @@ LARGEST_WEIGHT = 1e300
 
 STEP_BYTES = 64
 """Memory of one drawn step: states, random numbers, outcomes, twins, step size."""
+
+RECORD_BYTES = 2**21
+"""Memory of the weights whose errors are measured together: what a cache holds."""
 
 MOST_BYTES = 16 * 2**30
 """Memory that one experiment may ask for."""
@@ -142,9 +144,9 @@ class Experiment:
             problem = measured_problem(problem, stream, start)
             source = TableStream(problem, stream, start)
         measure = None if problem is None else ErrorMeasure.of(problem)
-        if measure is not None and measure.maps.shape[2] != source.width:
+        if measure is not None and measure.width != source.width:
             raise InputError(
-                f"the log has {source.width} features, the problem {measure.maps.shape[2]}"
+                f"the log has {source.width} features, the problem {measure.width}"
             )
         tag = "" if problem is None else _digest(floating(problem), isinstance(source, LoggedData))
         return cls(source, measure, _first_weights(theta0, source.width), steps, seed, every, tag)
@@ -175,7 +177,8 @@ class Experiment:
         self.stream.check(self.steps, runs, learners)
         records = self.steps // self.every + 2
         d = len(self.first)
-        drawn = at_once * (self.steps * STEP_BYTES + records * (d + 2) * 8)
+        measured = min(records, self._together) * (2 * d + 2) * 8
+        drawn = at_once * (self.steps * STEP_BYTES + measured)
         kept = runs * len(learners) * records * (2 + d * keep_path) * 8
         if drawn + kept > MOST_BYTES:
             fit = int(self.steps * MOST_BYTES // (drawn + kept))
@@ -218,37 +221,49 @@ class Experiment:
 
     def _limit(self, drawn: Drawn) -> float:
         """The size of weights beyond which a run has diverged."""
-        largest = [float(np.abs(x).max()) for x in (drawn.outcomes.reward, drawn.outcomes.features)]
+        outcomes = drawn.outcomes
+        largest = [float(abs(x).max()) for x in (outcomes.reward, outcomes.features)]
         with np.errstate(over="ignore"):
             natural = np.divide(largest[0], largest[1]) if largest[1] else 0.0
         scale = max(float(np.abs(self.first).max()), float(natural))
         return min(DIVERGED * (scale or 1.0), LARGEST_WEIGHT)
 
     def _run(self, ready: Ready, drawn: Drawn, limit: float, keep_path: bool) -> Run:
-        outcomes, recorded = drawn.outcomes, self.recorded
-        d = len(self.first)
-        learner, numbers = ready.learner, ready.numbers
-        weights, x = floats(learner.weights, d, numbers)
-        memory, m = floats(learner.memory, d, numbers)
-        theta = x.theta
-        theta[:] = self.first
-        path = np.full((len(recorded), d), np.inf)
-        path[0] = self.first
-        ended = compiled_driver(learner.rule)(
-            theta, weights, x, memory, m, numbers, outcomes.features, outcomes.features_next,
-            outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
-            outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
-            drawn.fresh, ready.alphas, self.every, limit, path,
-        )  # fmt: skip
-        kept = len(path) if ended < 0 else int((recorded < ended).sum())
-        rmse, rmspbe = np.empty(0), np.empty(0)
-        if self.measure is not None:
-            blank = np.full(len(path) - kept, np.inf)
-            rmse, rmspbe = (np.concatenate([e, blank]) for e in self.measure(path[:kept]))
-        last = theta if ended < 0 else path[kept - 1]
-        return Run(
-            rmse, rmspbe, last, None if ended < 0 else int(ended), path if keep_path else None
+        """In stretches of some records, so that the weights of all of them never stand side by side."""
+        recorded, d = self.recorded, len(self.first)
+        steps = steps_of(ready.learner, ready.numbers, drawn.outcomes, self.first)
+        path = np.full((len(recorded), d), np.inf) if keep_path else None
+        errors = (
+            np.full((2, len(recorded)), np.inf) if self.measure is not None else np.empty((2, 0))
         )
+        together, last, ended = self._together, self.first, -1
+        for begin in range(0, len(recorded) - 1, together):
+            marks = recorded[begin : begin + together + 1]
+            block = np.empty((len(marks), d))
+            block[0] = steps.theta
+            ended = steps.advance(
+                drawn.part(marks[0], marks[-1]),
+                ready.alphas[marks[0] : marks[-1]],
+                self.every,
+                limit,
+                block,
+            )
+            done = begin + (len(marks) if ended < 0 else int((marks < marks[0] + ended).sum()))
+            block = block[: done - begin]
+            last = block[-1]
+            if path is not None:
+                path[begin:done] = block
+            if self.measure is not None:
+                errors[:, begin:done] = self.measure(block)
+            if ended >= 0:
+                ended += int(marks[0])
+                break
+        return Run(*errors, last.copy(), None if ended < 0 else ended, path)
+
+    @property
+    def _together(self) -> int:
+        """How many records are measured at once."""
+        return max(1, RECORD_BYTES // (8 * len(self.first)))
 
     def identity(self) -> str:
         """A digest of everything that the numbers depend on, besides the learner and the run."""

@@ -7,22 +7,30 @@ out), C^-1/2 = S^-1 V' on the row space of Phi, and
     RMSPBE^2  = (b - A theta)' C^+ (b - A theta) = ||S^-1 V' (b - A theta)||^2
 
 (the paper's Section V; A = Phi' Xi L_pi Phi and b = Phi' Xi r_pi, both under the target
-policy), so that an error costs rank(Phi) inner products of length d.
+policy), so that an error costs rank(Phi) inner products of length d. Of sparse features, whose U would be
+dense, ||W theta - Xi^1/2 v|| is taken as it is; and where the rows of W are independent, U U' = I
+and RMSPBE = ||Xi^1/2 (r_pi - L_pi Phi theta)||, whose matrices are sparse as well.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.experiments.streams import dense, floating
+from obliquetd.experiments.streams import dense, floating, stored
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["ErrorMeasure"]
 
 Floats = npt.NDArray[np.float64]
+
+MOST_ROWS = 4_000
+"""Visited states up to which their sparse features are tested for independence."""
+SURE = 1e-9
+"""The least eigenvalue of normalised rows' inner products that rounding cannot make of 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,26 +39,48 @@ class ErrorMeasure:
 
     Attributes
     ----------
-    maps : array (2, r, d)
+    maps : two arrays (r, d)
         M for the value error and for the projected Bellman error.
-    targets : array (2, r)
+    targets : two arrays (r,)
         q of each.
     floor : float
         The squared value error that no weights remove.
     """
 
-    maps: Floats
-    targets: Floats
+    maps: tuple[Any, Any]
+    targets: tuple[Floats, Floats]
     floor: float
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return int(self.maps[0].shape[1])
 
     @classmethod
     def of(cls, problem: PolicyEvaluation) -> ErrorMeasure:
         """The errors of a problem, from its model."""
         ops = floating(problem)
-        xi = np.array(ops.xi.entries())
+        xi, v = np.array(ops.xi.entries()), dense(ops.v_pi)[:, 0]
+        kept = stored(ops.Phi)
+        if not isinstance(kept, np.ndarray):
+            found = cls._of_sparse(kept, stored(ops.Lambda), xi, dense(ops.r_pi)[:, 0], v)
+            if found is not None:
+                return found
         Phi = dense(ops.Phi)
         A, b = Phi.T @ (xi[:, None] * dense(ops.Lambda)), Phi.T @ (xi * dense(ops.r_pi)[:, 0])
-        return cls.from_arrays(Phi, xi, dense(ops.v_pi)[:, 0], A, b)
+        return cls.from_arrays(Phi, xi, v, A, b)
+
+    @classmethod
+    def _of_sparse(cls, Phi: Any, Lambda: Any, xi: Floats, r: Floats, v: Floats) -> Any:
+        """Without a dense matrix; None where the weighted rows of the features are not independent."""
+        import scipy.sparse as sparse
+
+        visited = np.flatnonzero(xi)
+        root = np.sqrt(xi[visited])
+        W, Q = (sparse.diags_array(root) @ sparse.csr_array(m)[visited] for m in (Phi, Lambda))
+        if not _independent_rows(W):
+            return None
+        return cls((W.tocsr(), Q.tocsr()), (root * v[visited], root * r[visited]), 0.0)
 
     @classmethod
     def from_arrays(cls, Phi: Floats, xi: Floats, v: Floats, A: Floats, b: Floats) -> ErrorMeasure:
@@ -62,7 +92,7 @@ class ErrorMeasure:
         U, half = U[:, :rank], Vt[:rank] / s[:rank, None]
         best = U.T @ (root * v)
         rest = root * v - U @ best
-        return cls(np.array([U.T @ W, half @ A]), np.array([best, half @ b]), float(rest @ rest))
+        return cls((U.T @ W, half @ A), (best, half @ b), float(rest @ rest))
 
     def __call__(self, record: Floats) -> tuple[Floats, Floats]:
         """RMSE and RMSPBE of each row of ``record``, (k, d); infinite only beyond all floats."""
@@ -72,7 +102,19 @@ class ErrorMeasure:
         return np.hypot(value, np.sqrt(self.floor)), projected
 
 
-def _distances(record: Floats, M: Floats, q: Floats) -> Floats:
+def _independent_rows(W: Any) -> bool:
+    """Whether W W' is nonsingular beyond doubt, each row divided by its length."""
+    import scipy.sparse as sparse
+
+    rows, columns = W.shape
+    lengths = np.sqrt(np.asarray(W.multiply(W).sum(axis=1)).ravel())
+    if rows > min(columns, MOST_ROWS) or not lengths.all():
+        return False
+    unit = sparse.diags_array(1 / lengths) @ W
+    return bool(np.linalg.eigvalsh((unit @ unit.T).toarray())[0] > SURE)
+
+
+def _distances(record: Floats, M: Any, q: Floats) -> Floats:
     """||M theta - q|| of each row theta."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         gap = record @ M.T

@@ -10,6 +10,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.inputs import OCCUPANCY
 from obliquetd.problem.native import Operators
 
-__all__ = ["Drawn", "Outcomes", "Stream", "TableStream", "dense", "floating"]
+__all__ = ["Drawn", "Outcomes", "Stream", "TableStream", "dense", "floating", "stored"]
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -39,6 +40,7 @@ class Outcomes:
     Attributes
     ----------
     features : (m, d)
+        An array, or a scipy.sparse CSR array where almost all entries are 0.
     state, next_state : (k,) rows of ``features``
     reward, discount, own : (k,)
         ``own`` is the discount before gamma.
@@ -51,7 +53,7 @@ class Outcomes:
         are ``features`` and ``rho`` themselves.
     """
 
-    features: Floats
+    features: Any
     state: Indices
     next_state: Indices
     reward: Floats
@@ -60,14 +62,38 @@ class Outcomes:
     pi: Floats
     mu: Floats
     rho: Floats
-    features_next: Floats
+    features_next: Any
     rho_expected: Floats
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the features are kept sparse."""
+        return not isinstance(self.features, np.ndarray)
+
+    @property
+    def late(self) -> bool:
+        """Whether the target expects other features after a transition than those reached."""
+        return self.features_next is not self.features
+
+    @cached_property
+    def dense(self) -> tuple[Floats, Floats]:
+        """``features`` and ``features_next`` with every entry, for rules that go over all of them."""
+        if not self.sparse:
+            return self.features, self.features_next
+        features = self.features.toarray()
+        return features, self.features_next.toarray() if self.late else features
 
     def identity(self) -> bytes:
         """The bytes of all arrays; one that stands for another counts once."""
-        *arrays, expected, ratio = vars(self).values()
+        kept = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        expected, ratio = kept.pop("features_next"), kept.pop("rho_expected")
+        arrays = list(kept.values())
         arrays += [expected] if expected is not self.features else []
         arrays += [ratio] if ratio is not self.rho else []
+        if self.sparse:
+            tables = [a for a in arrays if not isinstance(a, np.ndarray)]
+            arrays = [a for a in arrays if isinstance(a, np.ndarray)]
+            arrays += [part for t in tables for part in (t.indptr, t.indices, t.data)]
         return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
 
 
@@ -82,6 +108,10 @@ class Drawn(NamedTuple):
     rows: Indices
     twins: Indices
     fresh: npt.NDArray[np.bool_]
+
+    def part(self, begin: int, end: int) -> Drawn:
+        """Steps begin, ..., end - 1."""
+        return Drawn(self.outcomes, *(x[begin:end] for x in self[1:]))
 
 
 class Stream(ABC):
@@ -176,6 +206,22 @@ def dense(matrix: Matrix) -> Floats:
     return matrix.dense()
 
 
+def stored(matrix: Matrix) -> Any:
+    """The same as they are kept: an array, or a CSR array where they are sparse."""
+    if isinstance(matrix, FloatMatrix) and not isinstance(matrix.array, np.ndarray):
+        return matrix.array.tocsr()
+    return np.ascontiguousarray(dense(matrix))
+
+
+def _as(matrix: Any, other: Any) -> Any:
+    """A matrix kept the way that another one is."""
+    import scipy.sparse as sparse
+
+    if isinstance(matrix, np.ndarray) == isinstance(other, np.ndarray):
+        return matrix
+    return sparse.csr_array(matrix) if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
 class TableStream(Stream):
     """Transitions of the behaviour policy, drawn from the model.
 
@@ -236,7 +282,7 @@ class TableStream(Stream):
         state, mu, pi = (x[kept] for x in (ops.state, ops.told_mu, ops.told_pi))
         state = state.astype(np.int64)
         rho = np.where(mu > 0, pi / np.where(mu > 0, mu, 1.0), 0.0)
-        late, Phi = ops.places.late, np.ascontiguousarray(dense(ops.Phi))
+        late, Phi = ops.places.late, stored(ops.Phi)
         self.kind = kind
         self.start = first
         self.offsets = np.searchsorted(state, np.arange(ops.n + 1)).astype(np.int64)
@@ -252,9 +298,10 @@ class TableStream(Stream):
             np.asarray(pi, dtype=float),
             np.asarray(mu, dtype=float),
             rho,
-            np.ascontiguousarray(dense(ops.features_next)) if late else Phi,
+            _as(stored(ops.features_next), Phi) if late else Phi,
             np.ones(len(rho)) if late else rho,
         )
+        self.guide = self._guide()
 
     @staticmethod
     def _start(ops: Operators, start: Mapping[Any, Any] | None) -> Floats:
@@ -277,7 +324,6 @@ class TableStream(Stream):
         return self.kind.encode() + drawn + self.outcomes.identity()
 
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
-        walk, _ = compiled_walk()
         starts = np.minimum(
             np.searchsorted(np.cumsum(self.start), rng.random(steps), side="right"),
             np.flatnonzero(self.start)[-1],
@@ -287,19 +333,28 @@ class TableStream(Stream):
             rows = self._rows_from(starts, rng)
         else:
             rows = np.empty(steps, dtype=np.int64)
-            walk(
-                self.cumulative, self.offsets, self.outcomes.next_state, starts,
+            compiled_walk()(
+                self.cumulative, self.guide, self.offsets, self.outcomes.next_state, starts,
                 rng.random(steps), rows, fresh,
             )  # fmt: skip
         second = self._rows_from(self.outcomes.state[rows], rng) if twins else rows
         return Drawn(self.outcomes, rows, second, fresh)
 
+    def _guide(self) -> Indices:
+        """For the j-th of a state's m rows, the row that holds about j / m of its share."""
+        state = self.outcomes.state
+        first, count = self.offsets[state], np.diff(self.offsets)[state]
+        return self._at(state, (np.arange(len(state)) - first) / count)
+
+    def _at(self, states: Indices, u: Floats) -> Indices:
+        """The outcome of each state whose share of [0, 1) holds u."""
+        base = self.cumulative + self.outcomes.state  # shares of state s in [s, s + 1)
+        rows = np.searchsorted(base, states + u, side="right")
+        return np.clip(rows, self.offsets[states], self.offsets[states + 1] - 1).astype(np.int64)
+
     def _rows_from(self, states: Indices, rng: np.random.Generator) -> Indices:
         """One outcome out of each given state."""
-        base = self.cumulative + self.outcomes.state  # shares of state s in [s, s + 1)
-        u = states + rng.random(len(states))
-        rows = np.searchsorted(base, u, side="right")
-        return np.clip(rows, self.offsets[states], self.offsets[states + 1] - 1).astype(np.int64)
+        return self._at(states, rng.random(len(states)))
 
 
 def _check_stationary(problem: PolicyEvaluation) -> None:

@@ -42,21 +42,24 @@ rule: Any = None
 """What :func:`drive` calls; :func:`compiled_driver` puts a compiled rule in its place."""
 
 
-def pick_row(cumulative: Any, first: int, last: int, u: float) -> int:
-    """The outcome in rows first, ..., last - 1 whose share of [0, 1) holds u."""
-    low, high = first, last - 1
-    while low < high:
-        middle = (low + high) // 2
-        if u < cumulative[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+def pick_row(cumulative: Any, guide: Any, first: int, last: int, u: float) -> int:
+    """The outcome in rows first, ..., last - 1 whose share of [0, 1) holds u.
+
+    ``guide[first + j]`` is about where j / (last - first) falls, so that the walk from there is
+    one row long on average, whatever the shares (Chen and Asau 1974).
+    """
+    row = guide[first + min(int(u * (last - first)), last - first - 1)]
+    while row > first and u < cumulative[row - 1]:
+        row -= 1
+    while row < last - 1 and u >= cumulative[row]:
+        row += 1
+    return row
 
 
 def walk(
-    cumulative: Any, offsets: Any, next_state: Any, starts: Any, uniform: Any, rows: Any, fresh: Any
-) -> None:
+    cumulative: Any, guide: Any, offsets: Any, next_state: Any, starts: Any, uniform: Any,
+    rows: Any, fresh: Any,
+) -> None:  # fmt: skip
     """Fill ``rows`` with outcomes of a chain, and ``fresh`` with where an episode begins.
 
     ``starts[t]`` is the state to begin from if step t begins an episode: step 0 does,
@@ -67,7 +70,7 @@ def walk(
         fresh[t] = t == 0 or offsets[state] == offsets[state + 1]
         if fresh[t]:
             state = starts[t]
-        rows[t] = pick_row(cumulative, offsets[state], offsets[state + 1], uniform[t])
+        rows[t] = pick_row(cumulative, guide, offsets[state], offsets[state + 1], uniform[t])
         state = next_state[rows[t]]
 
 
@@ -148,9 +151,14 @@ def compiled_rule(function: Any) -> Any:
 
 
 @cache
-def compiled_driver(function: Any) -> Any:
-    """:func:`drive` around a rule, compiled."""
-    named = _twin(drive, f"drive_{function.__name__}_{digest(function)}")
+def compiled_driver(function: Any, loop: Any = drive) -> Any:
+    """:func:`drive`, or another loop that calls ``rule``, around a rule, compiled."""
+    named = _twin(loop, f"{loop.__name__}_{function.__name__}_{digest(function)}_{digest(loop)}")
+    for name in named.__code__.co_names:
+        if isinstance(helper := named.__globals__.get(name), types.FunctionType):
+            named.__globals__[name] = _with_helpers(
+                helper, False, functools.partial(_jit, inline=True)
+            )
     named.__globals__["rule"] = _with_helpers(function, False, functools.partial(_jit, inline=True))
     # Another process finds cached code by names that it can import: the package's own.
     ours = all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
@@ -158,12 +166,11 @@ def compiled_driver(function: Any) -> Any:
 
 
 @cache
-def compiled_walk() -> tuple[Any, Any]:
-    """:func:`walk` and :func:`pick_row`, compiled."""
-    pick = _jit(_twin(pick_row, "pick_row"), cached=True)
+def compiled_walk() -> Any:
+    """:func:`walk`, compiled."""
     named = _twin(walk, "walk")
-    named.__globals__["pick_row"] = pick
-    return _jit(named, cached=True), pick
+    named.__globals__["pick_row"] = _jit(_twin(pick_row, "pick_row"), cached=True)
+    return _jit(named, cached=True)
 
 
 def _twin(function: Any, name: str) -> Any:

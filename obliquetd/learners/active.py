@@ -1,0 +1,261 @@
+"""Steps whose cost is the number of active features, and not of all of them.
+
+With tile coding, 8 of 10,000 features are not 0. A rule is a loop over all of them; but most
+rules leave a feature alone that is 0 before and after the transition and in the memory: they are
+*local* (:func:`is_local` tries it, on rationals). Such a rule is run, unchanged, on *slots*: short
+arrays that hold the features that are active now, and those that the memory still holds. A
+feature that becomes active takes a free slot, and its weights with it; slots are freed, all at
+once, when none is left. :mod:`obliquetd.experiments.running` holds the slots.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from sympy import QQ
+
+from obliquetd.errors import LearnerError
+from obliquetd.learners.base import Learner
+from obliquetd.learners.check import STATES, STEPS, Trial, qq
+from obliquetd.learners.evaluate import PlainRule, as_array
+from obliquetd.learners.state import shapes
+from obliquetd.learners.words import Transition
+
+__all__ = ["ENDED", "FULL", "Rows", "drive_active", "is_local"]
+
+WIDE = 5
+"""Features of the trial that :func:`is_local` makes, of which three are always 0."""
+ACTIVE = (1, 3)
+OTHER_STATES = (3, 0, 2, 1)
+"""The states of that trial under other numbers."""
+
+ENDED, FULL = 1, 2
+"""How a stretch of steps can stop early: weights beyond the limit; no slot free."""
+
+rule: Any = None
+"""What :func:`drive_active` calls; :func:`~obliquetd.learners.compiled.compiled_driver` sets it."""
+
+
+class Rows(NamedTuple):
+    """A sparse matrix, row by row: those of row i are ``first[i]``, ..., ``first[i + 1] - 1``."""
+
+    first: Any
+    column: Any
+    value: Any
+
+    @classmethod
+    def of(cls, matrix: Any) -> Rows:
+        """A matrix of scipy.sparse in CSR form."""
+        tidy = matrix.copy()
+        tidy.sum_duplicates()
+        tidy.eliminate_zeros()  # a slot is free where nothing in it is other than 0
+        return cls(
+            tidy.indptr.astype(np.int64),
+            tidy.indices.astype(np.int64),
+            np.ascontiguousarray(tidy.data, dtype=float),
+        )
+
+
+@cache
+def is_local(learner: Learner) -> bool:
+    """Whether a rule leaves features alone that are 0 everywhere but in the weights.
+
+    It is tried on random transitions, with and without three such features and with the states
+    numbered in two ways, in rationals: the weights and memories that follow must be the same.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import GTD, TD
+    >>> is_local(TD(lam="1/2")), is_local(GTD())  # GTD's second weights all decay
+    (True, False)
+    """
+    try:
+        trial = Trial(learner, len(ACTIVE))
+    except LearnerError:
+        return False
+    if any(isinstance(v, tuple) for v in trial.values.values()):
+        return False  # a number for each state, which has to know which state it is
+    kinds = [_kinds(part, trial) for part in (learner.weights, learner.memory)]
+    if any(kind not in ("vector", "number") for part in kinds for kind in part):
+        return False
+    wide = PlainRule(learner, WIDE, qq, trial.values)
+    memory = trial.empty
+    for _ in range(2 * STEPS):
+        t, x, alpha = trial.transition(), trial.weights(), QQ(1, 7)
+        idle = [trial.some() for _ in range(wide.size)]
+        after, handed, _ = trial.run(t, x, memory, alpha)
+        found, kept, _ = wide.run(
+            _widened(t), _spread(x, kinds[0], idle), _spread(memory, kinds[1], None), alpha
+        )
+        if found != _spread(after, kinds[0], idle) or kept != _spread(handed, kinds[1], None):
+            return False
+        memory = handed
+    return True
+
+
+def _kinds(state: type, trial: Trial) -> list[str]:
+    """Of each declared array: "vector", "number", or something else."""
+    known = {(trial.d,): "vector", (1,): "number"}
+    return [known.get(s, "other") for s in shapes(state, trial.d, trial.rule.numbers).values()]
+
+
+def _spread(flat: list[Any], kinds: list[str], idle: list[Any] | None) -> list[Any]:
+    """The same state with WIDE features, those that are added taken from ``idle``, or 0."""
+    out: list[Any] = []
+    given = iter(flat)
+    for kind in kinds:
+        if kind == "number":
+            out.append(next(given))
+            continue
+        rest = [QQ(0)] * WIDE if idle is None else idle[len(out) : len(out) + WIDE]
+        for i, j in enumerate(range(WIDE)):
+            out.append(next(given) if j in ACTIVE else rest[i])
+    return out
+
+
+def _widened(t: Transition) -> Transition:
+    """A transition with WIDE features, of states with other numbers."""
+
+    def features(matrix: Any) -> Any:
+        rows = [[QQ(0)] * WIDE for _ in range(STATES)]
+        for s in range(STATES):
+            for i, j in enumerate(ACTIVE):
+                rows[OTHER_STATES[s]][j] = matrix[s, i]
+        return as_array(rows, (STATES, WIDE))
+
+    return t._replace(
+        features=features(t.features),
+        features_next=features(t.features_next),
+        s=OTHER_STATES[t.s],
+        n=OTHER_STATES[t.n],
+        twin=OTHER_STATES[t.twin],
+    )
+
+
+def place(
+    table: Any, row: int, shown: Any, line: int, full: Any, weights: Any, memory: Any, own_x: Any,
+    own_m: Any, where: Any, which: Any, features: Any, free: int, outside: Any,
+) -> int:  # fmt: skip
+    """Write a row of features into line ``line`` of the slots; the first slot that may be free.
+
+    Returns the number of slots where none is free.
+    """
+    slots = len(which)
+    for q in range(table.first[row], table.first[row + 1]):
+        column = table.column[q]
+        slot = where[column]
+        if slot < 0:
+            while free < slots and which[free] >= 0:
+                free += 1
+            if free == slots:
+                free = sweep(full, weights, memory, own_x, own_m, where, which, features, outside)
+                if free == slots:
+                    return free
+            slot = free
+            where[column], which[slot] = slot, column
+            for a in range(len(own_x)):
+                weights[own_x[a] + slot] = full[a, column]
+                outside[0] -= abs(full[a, column])
+        shown[line, slot] = table.value[q]
+    return free
+
+
+def sweep(
+    full: Any, weights: Any, memory: Any, own_x: Any, own_m: Any, where: Any, which: Any,
+    features: Any, outside: Any,
+) -> int:  # fmt: skip
+    """Free every slot with neither a feature nor a memory; return the first free one."""
+    slots = len(which)
+    for b in range(slots):
+        used = False
+        for start in own_m:
+            used |= memory[start + b] != 0
+        for line in range(len(features)):
+            used |= features[line, b] != 0
+        if not used:
+            for a in range(len(own_x)):
+                full[a, which[b]] = weights[own_x[a] + b]
+                outside[0] += abs(weights[own_x[a] + b])
+                weights[own_x[a] + b] = 0.0
+            where[which[b]] = -1
+            which[b] = -1
+    for b in range(slots):
+        if which[b] < 0:
+            return b
+    return slots
+
+
+def clear(table: Any, row: int, shown: Any, line: int, where: Any) -> None:
+    """Empty line ``line`` of the slots of a row of features."""
+    for q in range(table.first[row], table.first[row + 1]):
+        shown[line, where[table.column[q]]] = 0.0
+
+
+def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None:
+    """Theta, of features with and without a slot."""
+    record[:] = full[0]
+    for b in range(len(which)):
+        if which[b] >= 0:
+            record[which[b]] = weights[start + b]
+
+
+def drive_active(
+    full: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, own_x: Any, own_m: Any,
+    where: Any, which: Any, features: Any, table: Any, table_next: Any, late: bool, twin: bool,
+    state: Any, next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any,
+    rho_expected: Any, rows: Any, twins: Any, fresh: Any, alphas: Any, every: int, limit: float,
+    record: Any, at: Any, outside: Any,
+) -> int:  # fmt: skip
+    """Run one learner over the outcomes ``rows`` on slots; see the module's preface.
+
+    ``full`` (k, d) holds the weights of features without a slot, theta's first; ``where`` each
+    feature's slot or -1, ``which`` each slot's feature or -1. ``own_x`` and ``own_m`` say where the
+    vectors begin in ``weights`` and ``memory``. The lines of ``features`` (4, slots) are those of
+    the state that is left, of the one that is reached, of the twin, and (``late``) what the
+    target expects. ``at`` holds the next step, the last record, and the steps until the next,
+    ``outside`` the sum of the sizes of weights without a slot. Returns 0, ENDED or FULL.
+    """
+    slots, free = len(which), 0
+    expected = features[2:] if late else features
+    for t in range(at[0], len(rows)):
+        i, k = rows[t], twins[t]
+        s, n, second = state[i], next_state[i], next_state[k]
+        if fresh[t]:
+            memory[:] = 0.0
+        free = place(table, s, features, 0, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
+        if free < slots:
+            free = place(table, n, features, 1, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
+        if twin and free < slots:
+            free = place(table, second, features, 2, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
+        if late and free < slots:
+            free = place(table_next, n, features, 3, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
+        if free == slots:
+            features[:] = 0.0
+            at[0] = t
+            return FULL
+        transition = Transition(
+            features, 0, 1, reward[i], discount[i], own[i], pi[i], mu[i], rho[i], 2, discount[k],
+            rho[k], expected, rho_expected[i],
+        )  # fmt: skip
+        rule(x, m, transition, alphas[t], p)
+        clear(table, s, features, 0, where)
+        clear(table, n, features, 1, where)
+        if twin:
+            clear(table, second, features, 2, where)
+        if late:
+            clear(table_next, n, features, 3, where)
+        size = outside[0]
+        for j in range(len(weights)):
+            size += abs(weights[j])
+        if not size <= limit:
+            at[0] = t + 1
+            return ENDED
+        at[2] -= 1
+        if at[2] == 0:
+            at[1], at[2] = at[1] + 1, every
+            gather(record[at[1]], full, weights, own_x[0], which)
+    at[0] = len(rows)
+    gather(record[len(record) - 1], full, weights, own_x[0], which)
+    return 0
