@@ -47,3 +47,45 @@ def test_matrices_of_every_make_are_read():
     assert matrix(np.arange(1, 9).reshape(4, 2)) == expected
     assert matrix([1, 2, 3, 4]) == sp.Matrix([1, 2, 3, 4])
     assert matrix({s: sp.Matrix([s, 1]) for s in mdp.states})[3, 0] == 3
+
+
+def test_tile_coding_has_one_active_tile_of_each_tiling():
+    points = np.random.default_rng(0).random((50, 2))
+    active = features.tile_coding(points, bins=4, tilings=8)
+    assert active.shape == (50, 8 * 25)
+    blocks = active.toarray().reshape(50, 8, 25)
+    assert (blocks.sum(axis=2) == 1).all()
+    assert set(np.unique(blocks)) == {0, 1}
+
+
+def test_points_share_as_many_tiles_as_they_are_close():
+    """On a line with m tilings of width 1/b, points k/(m b) apart share m - k of them."""
+    tilings, bins = 8, 3
+    step = 1 / (tilings * bins)
+    points = 1e-9 + step * np.arange(tilings * bins)[:, None]
+    active = features.tile_coding(points, bins, tilings)
+    shared = (active @ active.T).toarray()
+    apart = np.abs(np.subtract.outer(np.arange(24), np.arange(24)))
+    assert (shared == np.maximum(tilings - apart, 0)).all()
+
+
+def test_the_corners_of_the_box_have_tiles():
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    active = features.tile_coding(corners, bins=3, tilings=4)
+    assert (np.diff(active.indptr) == 4).all()
+    assert active.indices.max() < active.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("points", "counts", "message"),
+    [
+        ([[0.5, 1.5]], (2, 2), r"coordinate 1 of point 0 is 1\.5"),
+        ([[float("nan")]], (2, 2), "coordinate 0 of point 0 is nan"),
+        ([0.5], (2, 2), "a row of k coordinates"),
+        ([[0.5]], (0, 2), "bins is 0"),
+        ([[0.5]], (2, True), "tilings is True"),
+    ],
+)
+def test_points_without_tiles_are_refused(points, counts, message):
+    with pytest.raises(FeatureError, match=message):
+        features.tile_coding(np.array(points), *counts)

@@ -145,9 +145,7 @@ class Experiment:
             source = TableStream(problem, stream, start)
         measure = None if problem is None else ErrorMeasure.of(problem)
         if measure is not None and measure.width != source.width:
-            raise InputError(
-                f"the log has {source.width} features, the problem {measure.width}"
-            )
+            raise InputError(f"the log has {source.width} features, the problem {measure.width}")
         tag = "" if problem is None else _digest(floating(problem), isinstance(source, LoggedData))
         return cls(source, measure, _first_weights(theta0, source.width), steps, seed, every, tag)
 
@@ -258,7 +256,7 @@ class Experiment:
             if ended >= 0:
                 ended += int(marks[0])
                 break
-        return Run(*errors, last.copy(), None if ended < 0 else ended, path)
+        return Run(errors[0], errors[1], last.copy(), None if ended < 0 else ended, path)
 
     @property
     def _together(self) -> int:

@@ -63,7 +63,7 @@ class ErrorMeasure:
         xi, v = np.array(ops.xi.entries()), dense(ops.v_pi)[:, 0]
         kept = stored(ops.Phi)
         if not isinstance(kept, np.ndarray):
-            found = cls._of_sparse(kept, stored(ops.Lambda), xi, dense(ops.r_pi)[:, 0], v)
+            found = cls.of_sparse(kept, stored(ops.Lambda), xi, dense(ops.r_pi)[:, 0], v)
             if found is not None:
                 return found
         Phi = dense(ops.Phi)
@@ -71,7 +71,9 @@ class ErrorMeasure:
         return cls.from_arrays(Phi, xi, v, A, b)
 
     @classmethod
-    def _of_sparse(cls, Phi: Any, Lambda: Any, xi: Floats, r: Floats, v: Floats) -> Any:
+    def of_sparse(
+        cls, Phi: Any, Lambda: Any, xi: Floats, r: Floats, v: Floats
+    ) -> ErrorMeasure | None:
         """Without a dense matrix; None where the weighted rows of the features are not independent."""
         import scipy.sparse as sparse
 

@@ -111,7 +111,8 @@ class Drawn(NamedTuple):
 
     def part(self, begin: int, end: int) -> Drawn:
         """Steps begin, ..., end - 1."""
-        return Drawn(self.outcomes, *(x[begin:end] for x in self[1:]))
+        span = slice(begin, end)
+        return Drawn(self.outcomes, self.rows[span], self.twins[span], self.fresh[span])
 
 
 class Stream(ABC):

@@ -97,7 +97,7 @@ def is_local(learner: Learner) -> bool:
 
 def _kinds(state: type, trial: Trial) -> list[str]:
     """Of each declared array: "vector", "number", or something else."""
-    known = {(trial.d,): "vector", (1,): "number"}
+    known: dict[tuple[int, ...], str] = {(trial.d,): "vector", (1,): "number"}
     return [known.get(s, "other") for s in shapes(state, trial.d, trial.rule.numbers).values()]
 
 
@@ -134,31 +134,37 @@ def _widened(t: Transition) -> Transition:
     )
 
 
-def place(
-    table: Any, row: int, shown: Any, line: int, full: Any, weights: Any, memory: Any, own_x: Any,
-    own_m: Any, where: Any, which: Any, features: Any, free: int, outside: Any,
+def arrive(
+    table: Any, table_next: Any, s: int, n: int, second: int, late: bool, twin: bool, full: Any,
+    weights: Any, memory: Any, own_x: Any, own_m: Any, where: Any, which: Any, features: Any,
+    free: int, outside: Any,
 ) -> int:  # fmt: skip
-    """Write a row of features into line ``line`` of the slots; the first slot that may be free.
+    """Write the features of one transition into the slots; return the first slot that may be free.
 
-    Returns the number of slots where none is free.
+    That is the number of slots where none is free.
     """
     slots = len(which)
-    for q in range(table.first[row], table.first[row + 1]):
-        column = table.column[q]
-        slot = where[column]
-        if slot < 0:
-            while free < slots and which[free] >= 0:
-                free += 1
-            if free == slots:
-                free = sweep(full, weights, memory, own_x, own_m, where, which, features, outside)
+    for line in range(4):
+        if (line == 2 and not twin) or (line == 3 and not late):
+            continue
+        source = table_next if line == 3 else table
+        row = s if line == 0 else second if line == 2 else n
+        for q in range(source.first[row], source.first[row + 1]):
+            column = source.column[q]
+            slot = where[column]
+            if slot < 0:
+                while free < slots and which[free] >= 0:
+                    free += 1
                 if free == slots:
-                    return free
-            slot = free
-            where[column], which[slot] = slot, column
-            for a in range(len(own_x)):
-                weights[own_x[a] + slot] = full[a, column]
-                outside[0] -= abs(full[a, column])
-        shown[line, slot] = table.value[q]
+                    free = sweep(full, weights, memory, own_x, own_m, where, which, features, outside)  # fmt: skip
+                    if free == slots:
+                        return free
+                slot = free
+                where[column], which[slot] = slot, column
+                for a in range(len(own_x)):
+                    weights[own_x[a] + slot] = full[a, column]
+                    outside[0] -= abs(full[a, column])
+            features[line, slot] = source.value[q]
     return free
 
 
@@ -187,10 +193,18 @@ def sweep(
     return slots
 
 
-def clear(table: Any, row: int, shown: Any, line: int, where: Any) -> None:
-    """Empty line ``line`` of the slots of a row of features."""
-    for q in range(table.first[row], table.first[row + 1]):
-        shown[line, where[table.column[q]]] = 0.0
+def leave(
+    table: Any, table_next: Any, s: int, n: int, second: int, late: bool, twin: bool, where: Any,
+    features: Any,
+) -> None:  # fmt: skip
+    """Empty the lines that :func:`arrive` wrote."""
+    for line in range(4):
+        if (line == 2 and not twin) or (line == 3 and not late):
+            continue
+        source = table_next if line == 3 else table
+        row = s if line == 0 else second if line == 2 else n
+        for q in range(source.first[row], source.first[row + 1]):
+            features[line, where[source.column[q]]] = 0.0
 
 
 def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None:
@@ -224,13 +238,10 @@ def drive_active(
         s, n, second = state[i], next_state[i], next_state[k]
         if fresh[t]:
             memory[:] = 0.0
-        free = place(table, s, features, 0, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
-        if free < slots:
-            free = place(table, n, features, 1, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
-        if twin and free < slots:
-            free = place(table, second, features, 2, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
-        if late and free < slots:
-            free = place(table_next, n, features, 3, full, weights, memory, own_x, own_m, where, which, features, free, outside)  # fmt: skip
+        free = arrive(
+            table, table_next, s, n, second, late, twin, full, weights, memory, own_x, own_m, where,
+            which, features, free, outside,
+        )  # fmt: skip
         if free == slots:
             features[:] = 0.0
             at[0] = t
@@ -240,12 +251,7 @@ def drive_active(
             rho[k], expected, rho_expected[i],
         )  # fmt: skip
         rule(x, m, transition, alphas[t], p)
-        clear(table, s, features, 0, where)
-        clear(table, n, features, 1, where)
-        if twin:
-            clear(table, second, features, 2, where)
-        if late:
-            clear(table_next, n, features, 3, where)
+        leave(table, table_next, s, n, second, late, twin, where, features)
         size = outside[0]
         for j in range(len(weights)):
             size += abs(weights[j])

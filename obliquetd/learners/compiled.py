@@ -48,7 +48,7 @@ def pick_row(cumulative: Any, guide: Any, first: int, last: int, u: float) -> in
     ``guide[first + j]`` is about where j / (last - first) falls, so that the walk from there is
     one row long on average, whatever the shares (Chen and Asau 1974).
     """
-    row = guide[first + min(int(u * (last - first)), last - first - 1)]
+    row: int = guide[first + min(int(u * (last - first)), last - first - 1)]
     while row > first and u < cumulative[row - 1]:
         row -= 1
     while row < last - 1 and u >= cumulative[row]:
@@ -153,12 +153,7 @@ def compiled_rule(function: Any) -> Any:
 @cache
 def compiled_driver(function: Any, loop: Any = drive) -> Any:
     """:func:`drive`, or another loop that calls ``rule``, around a rule, compiled."""
-    named = _twin(loop, f"{loop.__name__}_{function.__name__}_{digest(function)}_{digest(loop)}")
-    for name in named.__code__.co_names:
-        if isinstance(helper := named.__globals__.get(name), types.FunctionType):
-            named.__globals__[name] = _with_helpers(
-                helper, False, functools.partial(_jit, inline=True)
-            )
+    named = _own(loop, f"{loop.__name__}_{function.__name__}_{digest(function)}")
     named.__globals__["rule"] = _with_helpers(function, False, functools.partial(_jit, inline=True))
     # Another process finds cached code by names that it can import: the package's own.
     ours = all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
@@ -168,9 +163,21 @@ def compiled_driver(function: Any, loop: Any = drive) -> Any:
 @cache
 def compiled_walk() -> Any:
     """:func:`walk`, compiled."""
-    named = _twin(walk, "walk")
-    named.__globals__["pick_row"] = _jit(_twin(pick_row, "pick_row"), cached=True)
-    return _jit(named, cached=True)
+    return _jit(_own(walk, "walk"), cached=True)
+
+
+def _own(function: Any, name: str) -> Any:
+    """A function of the package whose helpers are compiled, once for all that call them."""
+    twin = _twin(function, f"{name}_{digest(function)}")
+    for used in function.__code__.co_names:
+        if isinstance(helper := function.__globals__.get(used), types.FunctionType):
+            twin.__globals__[used] = _compiled_helper(helper)
+    return twin
+
+
+@cache
+def _compiled_helper(function: Any) -> Any:
+    return _jit(_own(function, function.__name__), cached=True)
 
 
 def _twin(function: Any, name: str) -> Any:

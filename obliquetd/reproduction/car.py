@@ -65,8 +65,8 @@ def reference(car: MountainCar) -> tuple[ErrorMeasure, float]:
         car.features(states), np.full(STATES, 1 / STATES), values, A, b
     )
     on_log = ErrorMeasure.from_arrays(phi, np.full(VISITS, 1 / VISITS), np.zeros(VISITS), A, b)
-    maps = np.array([on_states.maps[0], on_log.maps[1]])
-    targets = np.array([on_states.targets[0], on_log.targets[1]])
+    maps = on_states.maps[0], on_log.maps[1]
+    targets = on_states.targets[0], on_log.targets[1]
     return ErrorMeasure(maps, targets, on_states.floor), float(np.sqrt((errors**2).mean()))
 
 

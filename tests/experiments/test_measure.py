@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 import sympy as sp
 
 from obliquetd.domains import baird_star, boyan_chain, random_problem, two_state
@@ -36,3 +37,34 @@ def test_no_error_at_the_fixed_point_and_the_least_at_the_best():
     assert np.isclose(measure(theta["best"])[0][0] ** 2, measure.floor)
     near = theta["best"] + 1e-3
     assert measure(near)[0][0] > measure(theta["best"])[0][0]
+
+
+@pytest.mark.parametrize("states", [12, 40])
+def test_sparse_features_are_measured_as_dense_ones(states):
+    """12 states have independent rows of 30 features; 40 have not."""
+    rng = np.random.default_rng(states)
+    Phi = np.where(rng.random((states, 30)) < 0.2, rng.normal(size=(states, 30)), 0)
+    Phi[:, 0] += 1
+    xi = rng.random(states)
+    xi[3] = 0
+    xi /= xi.sum()
+    P = rng.dirichlet(np.ones(states), size=states)
+    r, v = rng.normal(size=(2, states))
+    Lambda = Phi - 0.9 * P @ Phi
+    A, b = Phi.T @ (xi[:, None] * Lambda), Phi.T @ (xi * r)
+    dense = ErrorMeasure.from_arrays(Phi, xi, v, A, b)
+    kept = ErrorMeasure.of_sparse(sparse.csr_array(Phi), sparse.csr_array(Lambda), xi, r, v)
+    assert (kept is None) == (states > 30)
+    if kept is not None:
+        record = rng.normal(size=(7, 30)) * 10.0 ** rng.integers(-3, 4, size=(7, 1))
+        for found, wanted in zip(kept(record), dense(record), strict=True):
+            assert np.allclose(found, wanted, rtol=1e-9)
+
+
+def test_rows_that_are_dependent_but_for_rounding_are_not_taken_for_independent():
+    Phi = np.array([[1.0, 0, 1], [1, 1e-7, 1]])
+    Lambda = Phi / 2
+    found = ErrorMeasure.of_sparse(
+        *(sparse.csr_array(m) for m in (Phi, Lambda)), np.ones(2) / 2, np.ones(2), np.ones(2)
+    )
+    assert found is None

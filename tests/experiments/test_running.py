@@ -1,0 +1,228 @@
+"""Steps on the active features against steps over all of them; stretches against one run."""
+
+import itertools
+import random
+from bisect import bisect_right
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from obliquetd import simulate
+from obliquetd.domains import random_problem, two_state
+from obliquetd.experiments import experiment
+from obliquetd.experiments.identity import numbers_of
+from obliquetd.experiments.running import ActiveSteps, WholeSteps, steps_of
+from obliquetd.experiments.streams import Drawn, Outcomes
+from obliquetd.learners import (
+    ETD,
+    GTD,
+    GTD2,
+    HTD,
+    LEARNERS,
+    SETD,
+    TD,
+    TDC,
+    DoubleSampledResidualGradient,
+    Retrace,
+    TrueOnlineTD,
+    VTrace,
+    WeightedTD,
+)
+from obliquetd.learners.active import is_local
+from obliquetd.learners.compiled import pick_row
+
+STATES, ROWS, FEATURES, ACTIVE = 30, 90, 120, 4
+
+
+def sparse_outcomes(rng, *, late=False):
+    def tiled():
+        columns = np.array([rng.choice(FEATURES, ACTIVE, replace=False) for _ in range(STATES)])
+        values = rng.normal(size=STATES * ACTIVE)
+        values[rng.random(len(values)) < 0.1] = 0.0  # stored, and yet 0
+        return sparse.csr_array(
+            (values, columns.ravel(), np.arange(STATES + 1) * ACTIVE), shape=(STATES, FEATURES)
+        )
+
+    features, rho = tiled(), rng.random(ROWS) * 2
+    return Outcomes(
+        features,
+        rng.integers(STATES, size=ROWS),
+        rng.integers(STATES, size=ROWS),
+        rng.normal(size=ROWS),
+        rng.choice([0.0, 0.9, 0.5], size=ROWS),
+        np.ones(ROWS),
+        rng.random(ROWS),
+        1 - rng.random(ROWS) / 2,
+        rho,
+        tiled() if late else features,
+        rng.random(ROWS) if late else rho,
+    )
+
+
+def drawn(outcomes, rng, steps):
+    fresh = rng.random(steps) < 0.05
+    rows, twins = rng.integers(ROWS, size=(2, steps))
+    return Drawn(outcomes, rows, twins, fresh)
+
+
+def both(learner, outcomes, run, alpha=0.05, every=7, limit=1e300, parts=1):
+    steps = len(run.rows)
+    first = np.linspace(-1, 1, FEATURES)
+    numbers = numbers_of(learner)
+    found = []
+    for kind in (
+        ActiveSteps(learner, numbers, outcomes, first),
+        WholeSteps(learner, numbers, first),
+    ):
+        cuts = np.linspace(0, steps // every, parts + 1).astype(int) * every
+        cuts[-1] = steps
+        records, ended = [], -1
+        for a, b in itertools.pairwise(cuts):
+            record = np.zeros((-(-int(b - a) // every) + 1, FEATURES))
+            ended = kind.advance(run.part(a, b), np.full(int(b - a), alpha), every, limit, record)
+            records += [*record[1:]]
+            if ended >= 0:
+                ended += int(a)
+                break
+        found.append((kind, np.array(records), ended))
+    return found
+
+
+LOCAL = [TD(lam="1/2"), DoubleSampledResidualGradient()]
+COMPILED_LONG = [
+    TD(),
+    SETD(lam="3/4"),
+    ETD(lam="1/2"),
+    GTD2(lam="1/2"),
+    TDC(),
+    HTD(lam="1/2"),
+    TrueOnlineTD(lam="1/2"),
+    VTrace(),
+]
+
+
+@pytest.mark.parametrize(
+    "learner", [*LOCAL, *(pytest.param(x, marks=pytest.mark.slow) for x in COMPILED_LONG)], ids=repr
+)
+def test_slots_and_all_features_agree(learner):
+    rng = np.random.default_rng(3)
+    outcomes = sparse_outcomes(rng)
+    (active, records, _), (whole, wanted, _) = both(
+        learner, outcomes, drawn(outcomes, rng, 700), parts=3
+    )
+    assert np.allclose(records, wanted, rtol=1e-9, atol=1e-9)
+    assert np.allclose(active.theta, whole.theta, rtol=1e-9, atol=1e-9)
+    if not learner.has_memory:
+        assert len(active.slots.which) < FEATURES / 2
+
+
+def test_what_the_target_expects_has_slots_too():
+    rng = np.random.default_rng(4)
+    outcomes = sparse_outcomes(rng, late=True)
+    (_, records, _), (_, wanted, _) = both(Retrace(lam="1/2"), outcomes, drawn(outcomes, rng, 400))
+    assert np.allclose(records, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_slots_diverge_at_the_same_step():
+    rng = np.random.default_rng(5)
+    outcomes = sparse_outcomes(rng)
+    run = drawn(outcomes, rng, 5000)
+    (_, _, ended), (_, _, wanted) = both(
+        TD(lam="1/2"), outcomes, run, alpha=5.0, limit=1e80, parts=2
+    )
+    assert ended == wanted > 0
+
+
+def test_a_rule_that_is_not_local_goes_over_all_features():
+    rng = np.random.default_rng(6)
+    outcomes = sparse_outcomes(rng)
+    for learner, kind in ((GTD(), WholeSteps), (TD(), ActiveSteps)):
+        steps = steps_of(learner, numbers_of(learner), outcomes, np.zeros(FEATURES))
+        assert type(steps) is kind
+
+
+def test_a_number_for_each_state_goes_over_all_features():
+    problem = random_problem(4, 2, seed=0)
+    weighted = WeightedTD(emphasis={s: 1 + i for i, s in enumerate(problem.states)}).bound(problem)
+    outcomes = sparse_outcomes(np.random.default_rng(7))
+    steps = steps_of(weighted, numbers_of(weighted), outcomes, np.zeros(FEATURES))
+    assert type(steps) is WholeSteps
+
+
+def decays(x, m, t, alpha, p):
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * (t.features[t.s, i] - x.theta[i])
+    return t.reward
+
+
+def counts(x, m, t, alpha, p):
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * t.features[t.s, i] * len(x.theta)
+    return t.reward
+
+
+def knows_states(x, m, t, alpha, p):
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * t.features[t.s, i] * t.s
+    return t.reward
+
+
+def sums(x, m, t, alpha, p):
+    total = 0 * t.g
+    for i in range(len(x.theta)):
+        total += x.theta[i]
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * total * t.features[t.s, i]
+    return t.reward
+
+
+def last(x, m, t, alpha, p):
+    x.theta[len(x.theta) - 1] += alpha * t.reward
+    return t.reward
+
+
+@pytest.mark.parametrize("rule", [decays, counts, knows_states, sums, last])
+def test_rules_that_are_not_local(rule):
+    assert is_local(TD())
+    assert not is_local(type("Mine", (TD,), {"rule": staticmethod(rule), "key": rule.__name__})())
+
+
+def test_which_of_the_package_are_local():
+    not_local = {name for name, kind in LEARNERS.items() if not is_local(kind())}
+    assert not_local == {"gtd", "tdrc", "n-step-td", "regularized-td"}
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=9).filter(any), st.integers(0, 10**6))
+def test_a_guide_picks_what_a_search_picks(weights, seed):
+    draw = random.Random(seed)
+    count = len(weights)
+    cumulative = np.cumsum(np.array(weights) / sum(weights))
+    guide = np.array([draw.randrange(count) for _ in range(count)])  # even a bad one
+    for u in [0.0, np.nextafter(1, 0), *cumulative, *[draw.random() for _ in range(20)]]:
+        if u < 1:
+            wanted = min(bisect_right(cumulative, u), count - 1)
+            assert pick_row(cumulative, guide, 0, count, u) == wanted
+
+
+@pytest.mark.parametrize("every", [1, 37])
+@pytest.mark.parametrize("learner", [SETD(0.05), TD(0.2)], ids=["stays", "diverges"])
+def test_stretches_are_one_run(monkeypatch, every, learner):
+    problem = two_state(reward=1)
+    settings = {"steps": 16000, "seed": 2, "every": every}
+    whole = simulate(problem, learner, keep_path=True, **settings)[learner.name]
+    monkeypatch.setattr(experiment, "RECORD_BYTES", 8 * 13)
+    parts = simulate(problem, learner, keep_path=True, **settings)[learner.name]
+    assert parts.diverged_at == whole.diverged_at
+    assert (learner.name == "TD") == (whole.diverged == 1)
+    for name in ("path", "rmse", "rmspbe", "theta"):
+        assert np.allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12, atol=0), name
+    assert np.array_equal(parts.path, whole.path)
+
+
+def test_weights_are_kept_only_where_they_are_asked_for():
+    found = simulate(two_state(reward=1), SETD(0.01), steps=50)["SETD"]
+    assert found.path.size == 0
+    assert found.theta.shape == (1, 1)
