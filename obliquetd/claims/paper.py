@@ -21,4 +21,6 @@ from obliquetd.claims import stable_learners
 from obliquetd.claims import emphasis_window
 from obliquetd.claims import gradient
 from obliquetd.claims import smallest
+from obliquetd.claims import noise
+from obliquetd.claims import noise_on_boyan
 from obliquetd.claims import experiments

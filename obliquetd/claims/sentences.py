@@ -51,7 +51,11 @@ def _read(text: str) -> Iterator[Place]:
     for line in filter(None, map(str.strip, text.splitlines())):
         kind, where, says, judged = (part.strip() for part in line.split("|"))
         if judged.startswith("("):
-            yield Place(kind, where, says, (), reasons.get(judged, judged.strip("()")))
+            head, _, ours = judged.strip("()").partition("; at the fixed points, ours: ")
+            reason = reasons.get(f"({head})", head)
+            if ours:
+                reason += f"; of the noise at the fixed points, exactly, our claims {ours}"
+            yield Place(kind, where, says, (), reason)
         else:
             yield Place(kind, where, says, tuple(judged.split()))
 
@@ -60,8 +64,9 @@ PLACES: tuple[Place, ...] = tuple(
     _read(
         """
         sentence | Abstract | gradient TD and emphatic TD are off-policy stable | gtd2-off-policy-stable tdc-stable-for-large-mu etd-off-policy-stable
-        sentence | Abstract | gradient TD and emphatic TD are not on-policy efficient | (simulation)
-        sentence | Abstract | the new algorithms are off-policy stable and on-policy efficient | setd-off-policy-stable
+        sentence | Abstract | gradient TD and emphatic TD are not on-policy efficient | (simulation; at the fixed points, ours: gtd2-averaged-noise-is-td etd-averaged-noise-boyan etd-constant-step-noise-boyan etd-noise-two-state)
+        sentence | Abstract | the new algorithms are off-policy stable | setd-off-policy-stable
+        sentence | Abstract | the new algorithms are on-policy efficient | (simulation; at the fixed points, ours: setd-averaged-noise-boyan setd-constant-step-noise-boyan setd-least-noise-two-state)
         sentence | I | TD converges on-policy and may diverge off-policy | td-on-policy-stable td-diverges-two-state
         sentence | I | averagers store many examples; off-policy LSTD costs d^2 a step | (others)
         sentence | I | GTD and PGTD do worse on-policy than TD on small problems | (others)
@@ -171,11 +176,11 @@ PLACES: tuple[Place, ...] = tuple(
         table row | II, mu | the ratios tried | (a set-up: `reproduce --sweep` runs it)
         table row | II, lambda | the trace parameters tried | (a set-up: `reproduce --sweep` runs it)
         display | V | RMSE and RMSPBE | (a definition; rmspbe-two-forms is ours)
-        sentence | V-A, Boyan chain | SETD tends to be fastest, with similar steady states | (simulation)
+        sentence | V-A, Boyan chain | SETD tends to be fastest, with similar steady states | (simulation; at the fixed points, ours: setd-steady-spread-boyan)
         sentence | V-A, mountain car | TD is slightly better than SETD and ETD | (simulation)
         sentence | V-A, mountain car | TDC and GTD2 converge slowly | (simulation)
-        sentence | V-B, Baird | TDC has the largest variance, SETD a larger one than GTD2 | (simulation)
-        sentence | V-B, Baird | SETD has errors and a variance far below those of GTD2 | (simulation)
+        sentence | V-B, Baird | TDC has the largest variance, SETD a larger one than GTD2 | (simulation; at the fixed points, ours: noise-ordered-on-star setd-noisier-than-gtd2-boyan)
+        sentence | V-B, Baird | SETD has errors and a variance far below those of GTD2 | (simulation; at the fixed points, ours: noise-ordered-on-star)
         sentence | V-B, Baird | the low variance of GTD2 is explained by the stochastic gradient method | (others)
         sentence | V-B, random MDP | ETD is very sensitive to step sizes | etd-sensitive-to-step-sizes
         sentence | V-B, random MDP | ETD tends to diverge with a large step size, which makes it slow | (simulation)

@@ -1,6 +1,7 @@
 """Every claim has its verdict, and each check is fed a statement that must fare otherwise."""
 
 import json
+import operator
 
 import pytest
 import sympy as sp
@@ -30,11 +31,12 @@ VERDICTS = {
         dissipation-identity-per-transition td-on-policy-stable td-lambda-on-policy-stable
         etd-off-policy-stable etd-lambda-off-policy-stable etd-beta-window gtd2-off-policy-stable
         tdc-stable-for-large-mu setd-trace-nonnegative setd-one-feature-never-unstable
-        setd-two-states-never-unstable setd-smallest-counterexample cost-linear""",
+        setd-two-states-never-unstable setd-smallest-counterexample cost-linear gtd2-averaged-noise-is-td""",
     "verified": """
         td-diverges-two-state two-state-P-pi two-state-L-pi two-state-X-star two-state-f
         two-state-Omega-S two-state-X-S two-state-X-TD table-1-setd table-1-td
-        setd-better-by-criterion td-upper-bound""",
+        setd-better-by-criterion td-upper-bound setd-least-noise-two-state etd-constant-step-noise-boyan
+        setd-noisier-than-gtd2-boyan""",
     "corrected": """
         rows-are-basis rows-of-xi-phi-are-basis lemma-1-let lemma-1-existence best-unique-and-stable
         lemma-rank-one-eigenvalues omega-always-defined omega-by-zeroing-gradient
@@ -46,7 +48,9 @@ VERDICTS = {
         relaxation-is-batch-minimizer rho-minus-one-with-omega etd-many-episodes setd-better-by-angle
         td-upper-bound-general setd-consistent-stochastic setd-lambda-forward-view
         etd-trace-second-moment setd-off-policy-stable setd-on-policy-stable
-        setd-lambda-one-feature-never-unstable""",
+        setd-lambda-one-feature-never-unstable etd-noise-two-state noise-ordered-on-star
+        setd-averaged-noise-boyan setd-constant-step-noise-boyan etd-averaged-noise-boyan
+        setd-steady-spread-boyan""",
     "open": "etd-sensitive-to-step-sizes setd-large-initial-variance",
 }
 EXPECTED = {name: verdict for verdict, names in VERDICTS.items() for name in names.split()}
@@ -172,6 +176,16 @@ OTHERWISE = {
     "setd-smallest-counterexample": ({"states": 4}, "refuted"),
     "tdc-off-policy-stable": ({"make": GTD2}, "verified"),
     "setd-better-by-angle": ({"pair": ("etd", "setd")}, "verified"),
+    "gtd2-averaged-noise-is-td": ({"quantity": "constant step"}, "refuted"),
+    "etd-noise-two-state": ({"discount": "7/10"}, "verified"),
+    "setd-least-noise-two-state": ({"least": "GTD2"}, "refuted"),
+    "noise-ordered-on-star": ({"larger": operator.ge}, "verified"),
+    "setd-averaged-noise-boyan": ({"pair": ("SETD", "TD")}, "verified"),
+    "setd-constant-step-noise-boyan": ({"lambdas": ("4/5",)}, "verified"),
+    "etd-averaged-noise-boyan": ({"lambdas": ("2/5", "4/5")}, "verified"),
+    "etd-constant-step-noise-boyan": ({"pair": ("TD", "ETD")}, "refuted"),
+    "setd-noisier-than-gtd2-boyan": ({"pair": ("TD", "SETD")}, "refuted"),
+    "setd-steady-spread-boyan": ({"among": ("SETD", "GTD2"), "similar": 2}, "verified"),
 }
 
 
