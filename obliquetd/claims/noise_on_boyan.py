@@ -15,6 +15,7 @@ import sympy as sp
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted
 from obliquetd.claims.noise import QUANTITIES, decimals, spread
 from obliquetd.claims.registry import claim
+from obliquetd.claims.table_one import ONE_EXAMPLE
 from obliquetd.domains.chains import boyan_chain
 from obliquetd.dynamics import efficiency
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, Learner
@@ -155,6 +156,7 @@ def etd_averaged_noise(lambdas: Sequence[str] = LAMBDAS) -> Outcome:
     where="Abstract ('emphatic TD ... not on-policy efficient'), asked of a small constant step on Boyan's chain",
     title="On Boyan's chain ETD's weights vary more than TD's at equal small step sizes, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,S)_{ETD} > \mathrm{tr}(C\,S)_{TD},\quad AS + SA^\top = \Sigma",
+    scope=ONE_EXAMPLE,
 )
 def etd_constant_step_noise(pair: tuple[str, str] = ("ETD", "TD")) -> Outcome:
     """The limit of E|Phi (theta - theta*)|^2 / alpha as alpha goes to 0, the same alpha for both."""
@@ -170,6 +172,7 @@ def etd_constant_step_noise(pair: tuple[str, str] = ("ETD", "TD")) -> Outcome:
     where="Section V-B ('the variance of SETD is larger than GTD2's'), asked of Boyan's chain, at the fixed points",
     title="On Boyan's chain SETD is noisier than GTD2 with mu = 1, averaged and at equal small step sizes, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,\Gamma_{SETD}) > \mathrm{tr}(C\,\Gamma_{GTD2}),\ \Gamma \text{ averaged, and of a small constant step}",
+    scope=ONE_EXAMPLE,
 )
 def setd_noisier_than_gtd2(pair: tuple[str, str] = ("SETD", "GTD2")) -> Outcome:
     """Both quantities, exactly."""

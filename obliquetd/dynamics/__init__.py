@@ -2,9 +2,10 @@
 
 from obliquetd.dynamics.binding import check_certificate
 from obliquetd.dynamics.efficiency import Efficiency, efficiency
+from obliquetd.dynamics.fitting import FQI, PFQI
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
 from obliquetd.dynamics.improvement import improvement_region
-from obliquetd.dynamics.iteration import FQI, PFQI, Iteration, iteration, least_updates
+from obliquetd.dynamics.iteration import Iteration, iteration, least_updates
 from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.moments import Moments, exact_moments

@@ -1,11 +1,6 @@
 """Fitted iterations as exact linear maps: TD with a target network that is held for a while.
 
-Each of them takes theta to theta' = theta + M (b - A theta), with the A and b of TD(0) and C = Phi'Xi Phi:
-
-* FQI regresses on the targets of the weights before, theta' = C^-1 (b + (C - A) theta), so M = C^-1
-  (Gordon 1995; Ernst, Geurts and Wehenkel 2005);
-* PFQI, partially fitted, takes k gradient steps of size alpha towards them instead, so that
-  M = alpha sum over j < k of (I - alpha C)^j (Che et al. 2024). One step is TD.
+theta' = theta + M (b - A theta), with the A and b of TD(0) and the M of a fitting (:mod:`obliquetd.dynamics.fitting`).
 
 The errors are multiplied by F = I - M A. The iteration converges from everywhere if and only if every
 eigenvalue of F is inside the unit circle, or is 1 and semisimple with M b in the range of M A. An
@@ -15,22 +10,28 @@ test (:mod:`obliquetd.dynamics.stability`) decides that with no eigenvalue compu
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+import itertools
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import (
+    Arithmetic,
     FieldMatrix,
     FloatMatrix,
     Matrix,
     parse_number,
-    public_number,
 )
 from obliquetd.algebra.rounding import EIGENVALUE
+from obliquetd.dynamics.fitting import FQI, MOST_UPDATES, PFQI, Fitting
+from obliquetd.dynamics.iteration_region import (
+    region_of_iteration,
+    singular_points,
+    turned_of,
+)
+from obliquetd.dynamics.regions import region_of
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.stability import routh_conditions, verdict_of
 from obliquetd.dynamics.stein import stein_certificate
@@ -42,105 +43,10 @@ from obliquetd.errors import (
     NotUniqueError,
     SignUndecidedError,
 )
-from obliquetd.learners.base import Parameter
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.requests import read_theta
 
 __all__ = ["FQI", "PFQI", "Iteration", "iteration"]
-
-MOST_UPDATES = 2**12
-"""Inner updates of one step: an exact M has some digits for each."""
-
-
-STEP = Parameter("alpha", "1/10", sp.Interval.open(0, sp.oo), "a positive number")
-
-
-@dataclass(frozen=True)
-class Fitting(ABC):
-    """Settings of an iteration; abstract."""
-
-    name: ClassVar[str] = ""
-
-    @abstractmethod
-    def multiplier(self, C: Matrix) -> Matrix:
-        """M, from C = Phi'Xi Phi."""
-
-    @property
-    def symbols(self) -> set[sp.Symbol]:
-        """The free symbols of the settings."""
-        return set()
-
-
-@final
-@dataclass(frozen=True)
-class FQI(Fitting):
-    """Fitted Q-iteration for policy evaluation: a whole regression on each target.
-
-    Examples
-    --------
-    >>> from obliquetd.domains import two_state
-    >>> iteration(two_state("gamma"), FQI()).factor
-    Matrix([[6*gamma/5]])
-    """
-
-    name: ClassVar[str] = "FQI"
-
-    def multiplier(self, C: Matrix) -> Matrix:
-        null = C.null_space()
-        if null.shape[1]:
-            raise NotUniqueError(
-                "Phi'Xi Phi is singular, so that a regression has many solutions; use independent "
-                "features, or otd.PFQI, whose gradient steps are always defined",
-                null.public(),
-            )
-        return C.solve(C.arithmetic.identity(C.shape[0]), "Phi' Xi Phi")
-
-
-@final
-@dataclass(frozen=True)
-class PFQI(Fitting):
-    """Partially fitted Q-iteration: some gradient steps towards a target that is held.
-
-    Parameters
-    ----------
-    alpha : number or symbol
-        The step size.
-    updates : int
-        Steps for each target; 1 is the expected update of TD.
-    """
-
-    alpha: Any = "1/10"
-    updates: int = 1
-
-    name: ClassVar[str] = "PFQI"
-
-    def __post_init__(self) -> None:
-        self._step()
-        if type(self.updates) is not int or not 1 <= self.updates <= MOST_UPDATES:
-            raise InputError(
-                f"updates is {self.updates!r}; expected an integer from 1 to {MOST_UPDATES}"
-            )
-
-    def _step(self) -> Any:
-        return STEP.read(self.alpha)
-
-    @property
-    def symbols(self) -> set[sp.Symbol]:
-        """The free symbols of the step size."""
-        found = public_number(self._step())
-        return found.free_symbols if isinstance(found, sp.Basic) else set()
-
-    def multiplier(self, C: Matrix) -> Matrix:
-        """The sum is doubled: S_2k = S_k + (I - alpha C)^k S_k."""
-        alpha = C.arithmetic.scalar(self._step())
-        identity = C.arithmetic.identity(C.shape[0])
-        step = identity - C.scaled(alpha)
-        total, power = identity, step
-        for bit in bin(self.updates)[3:]:
-            total, power = total + power @ total, power @ power
-            if bit == "1":
-                total, power = total + power, power @ step
-        return total.scaled(alpha)
 
 
 class Iteration:
@@ -152,9 +58,15 @@ class Iteration:
     fitting : FQI or PFQI
     """
 
-    def __init__(self, problem: PolicyEvaluation, fitting: Fitting) -> None:
+    def __init__(
+        self, problem: PolicyEvaluation, fitting: Fitting, arithmetic: Arithmetic | None = None
+    ) -> None:
         self.problem, self.fitting = problem, fitting
-        self._ops = operators_for(problem, fitting)
+        self._ops = (
+            operators_for(problem, fitting)
+            if arithmetic is None
+            else problem.native.over(arithmetic)
+        )
 
     @cached_property
     def _M(self) -> Matrix:
@@ -171,6 +83,11 @@ class Iteration:
     @cached_property
     def _F(self) -> Matrix:
         return self._ops.arithmetic.identity(self._A.shape[0]) - self._M @ self._A
+
+    @property
+    def _critical(self) -> list[Any]:
+        """What must not be 0 for there to be an M, public."""
+        return self.fitting.critical(self._ops.C)
 
     @property
     def factor(self) -> Any:
@@ -230,14 +147,11 @@ class Iteration:
 
     @cached_property
     def _polynomial(self) -> tuple[list[Any], int]:
-        """det(z - F) over (z - 1)^m, public, leading coefficient first; and m."""
-        F, arithmetic = self._F, self._ops.arithmetic
-        z = sp.Dummy("z")
-        p = sp.Poly([arithmetic.public(c) for c in F.charpoly()], z)
-        ones = 0
-        while p.degree() > 0 and sp.cancel(p.eval(1)) == 0:
-            p, ones = sp.Poly(sp.quo(p, sp.Poly(z - 1, z)), z), ones + 1
-        return p.all_coeffs(), ones
+        """det(z - F) over (z - 1)^m, native, leading coefficient first; and m."""
+        p, ones = self._F.charpoly(), 0
+        while len(p) > 1 and not sum(p[1:], p[0]):  # p(1) = 0: the running sums are p over z - 1
+            p, ones = list(itertools.accumulate(p))[:-1], ones + 1
+        return p, ones
 
     def is_convergent(self) -> bool:
         """Whether the iteration converges from all weights.
@@ -255,7 +169,7 @@ class Iteration:
             return False
         if len(coefficients) == 1:
             return True
-        turned = _turned(coefficients)
+        turned = [sp.factor(self._ops.arithmetic.public(c)) for c in turned_of(coefficients)]
         if turned[0] == 0:  # -1 is an eigenvalue
             return False
         if any(sp.sympify(c).free_symbols for c in turned):
@@ -309,17 +223,39 @@ class Iteration:
             )
         return stein_certificate(self._F)
 
+    def stability_region(self, symbol: Any, *, domain: sp.Interval | None = None) -> sp.Set:
+        """The values of a symbol with which it converges from all weights.
+
+        ``otd.stability_region(problem, fitting, symbol)`` is the same, with its parameters and errors.
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> iteration(two_state("gamma", reward=1), FQI()).stability_region("gamma")
+        Interval.Ropen(0, 5/6)
+        >>> iteration(two_state("4/5"), PFQI("alpha")).stability_region("alpha")
+        Interval.open(0, 20)
+        """
+        return region_of_iteration(self, symbol, domain)
+
+    def singular_points(self, symbol: Any, *, domain: sp.Interval | None = None) -> dict[Any, str]:
+        """The values of a symbol at which M A is singular and next to which it is not, and what that means.
+
+        Returns
+        -------
+        dict of number to str
+            "no fixed point", where M b is outside the range of M A, or "many fixed points".
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> iteration(two_state("gamma", reward=1), FQI()).singular_points("gamma")
+        {5/6: 'no fixed point'}
+        """
+        return singular_points(self, symbol, domain)
+
     def __repr__(self) -> str:
         return f"Iteration({self.fitting!r}, {self.problem!r})"
-
-
-def _turned(coefficients: list[Any]) -> list[Any]:
-    """The polynomial of g = (1 - z) / (1 + z), leading coefficient first, for one of z."""
-    g = sp.Dummy("g")
-    n = len(coefficients) - 1
-    total = sum(c * (1 - g) ** (n - k) * (1 + g) ** k for k, c in enumerate(coefficients))
-    found = sp.Poly(sp.expand(total), g).all_coeffs()
-    return [sp.Integer(0)] * (n + 1 - len(found)) + [sp.factor(c) for c in found]
 
 
 def least_updates(problem: PolicyEvaluation, alpha: Any, most: int = 256) -> int | None:
@@ -374,3 +310,19 @@ def iteration(problem: PolicyEvaluation, fitting: Fitting) -> Iteration:
             f"{fitting!r} is no iteration; expected otd.FQI() or otd.PFQI(alpha, updates)"
         )
     return Iteration(problem, fitting)
+
+
+@region_of.register
+def _(
+    fitting: Fitting,
+    problem: PolicyEvaluation,
+    symbol: Any,
+    domain: sp.Interval | None,
+    sampling: str | None,
+) -> sp.Set:
+    if sampling is not None:
+        raise InputError(
+            f"sampling is {sampling!r}, and {fitting.name} has none: it is an iteration with expectations in the weights xi; "
+            "leave it out"
+        )
+    return iteration(problem, fitting).stability_region(symbol, domain=domain)

@@ -57,7 +57,7 @@ y = sp.Dummy("y")
 
 def stability_region(
     problem: PolicyEvaluation,
-    learner: Learner,
+    learner: Any,
     symbol: Any,
     *,
     domain: sp.Interval | None = None,
@@ -68,9 +68,10 @@ def stability_region(
     Parameters
     ----------
     problem : PolicyEvaluation
-    learner : Learner
+    learner : Learner, FQI or PFQI
         The symbol may be in the problem (the discount, a probability, a feature) or be the
-        learner's ``lam`` or ``mu``.
+        learner's ``lam`` or ``mu``. For the iterations FQI and PFQI it may be in ``alpha``, and stable
+        means convergent from all weights (:meth:`obliquetd.dynamics.Iteration.is_convergent`).
     symbol : sympy.Symbol or str
         The only free symbol of the two.
     domain : sympy.Interval, optional
@@ -101,6 +102,18 @@ def stability_region(
     >>> stability_region(two_state("9/10"), TD(lam="l"), "l")
     Interval.Lopen(4/9, 1)
     """
+    return region_of(learner, problem, symbol, domain, sampling)
+
+
+@functools.singledispatch
+def region_of(
+    learner: Any,
+    problem: PolicyEvaluation,
+    symbol: Any,
+    domain: sp.Interval | None,
+    sampling: str | None,
+) -> sp.Set:
+    """The region of a learner, or of what another module registers, as the iterations do."""
     require_learner(learner)
     found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
@@ -127,7 +140,12 @@ def stability_region(
 
 def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:
     """The symbol of a name; InputError where it is not the only one of problem and learner."""
-    known = {str(s): s for s in {*problem.symbols, *learner.bound(problem).symbols}}
+    return the_only_one({*problem.symbols, *learner.bound(problem).symbols}, symbol)
+
+
+def the_only_one(symbols: set[sp.Symbol], symbol: Any) -> sp.Symbol:
+    """The symbol of a name, where it is the only one that is free."""
+    known = {str(s): s for s in symbols}
     name = str(symbol)
     if name not in known:
         raise InputError(
