@@ -15,7 +15,7 @@ import sympy as sp
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted
 from obliquetd.claims.noise import QUANTITIES, decimals, spread
 from obliquetd.claims.registry import claim
-from obliquetd.claims.table_one import ONE_EXAMPLE
+from obliquetd.claims.two_state import ONE_EXAMPLE
 from obliquetd.domains.chains import boyan_chain
 from obliquetd.dynamics import efficiency
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, Learner
@@ -97,7 +97,7 @@ AVERAGED, CONSTANT = QUANTITIES
 
 @claim(
     "setd-averaged-noise-boyan",
-    where="Title and Abstract ('on-policy efficient'), asked of averaged weights on Boyan's chain",
+    where="Title and Abstract ('on-policy efficient'), asked of averaged weights along a trajectory of Boyan's chain",
     title="On Boyan's chain SETD's averaged weights vary no more than TD's about their fixed points, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,A^{-1}\Sigma A^{-\top})_{SETD} \le \mathrm{tr}(C\,A^{-1}\Sigma A^{-\top})_{TD}",
 )
@@ -118,7 +118,7 @@ def _bias(name: str, lam: str) -> Any:
 
 @claim(
     "setd-constant-step-noise-boyan",
-    where="Title and Abstract ('on-policy efficient'), asked of a small constant step on Boyan's chain",
+    where="Title and Abstract ('on-policy efficient'), asked of a small constant step along a trajectory of Boyan's chain",
     title="On Boyan's chain SETD's weights vary no more than TD's at equal small step sizes, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,S)_{SETD} \le \mathrm{tr}(C\,S)_{TD},\quad AS + SA^\top = \Sigma",
 )
@@ -137,7 +137,7 @@ def _at_the_papers_steps(names: Sequence[str]) -> str:
 
 @claim(
     "etd-averaged-noise-boyan",
-    where="Abstract ('emphatic TD ... not on-policy efficient'), asked of averaged weights on Boyan's chain",
+    where="Abstract ('emphatic TD ... not on-policy efficient'), asked of averaged weights along a trajectory of Boyan's chain",
     title="On Boyan's chain ETD's averaged weights vary more than TD's about their fixed points, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,A^{-1}\Sigma A^{-\top})_{ETD} > \mathrm{tr}(C\,A^{-1}\Sigma A^{-\top})_{TD}",
 )
@@ -153,7 +153,7 @@ def etd_averaged_noise(lambdas: Sequence[str] = LAMBDAS) -> Outcome:
 
 @claim(
     "etd-constant-step-noise-boyan",
-    where="Abstract ('emphatic TD ... not on-policy efficient'), asked of a small constant step on Boyan's chain",
+    where="Abstract ('emphatic TD ... not on-policy efficient'), asked of a small constant step along a trajectory of Boyan's chain",
     title="On Boyan's chain ETD's weights vary more than TD's at equal small step sizes, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,S)_{ETD} > \mathrm{tr}(C\,S)_{TD},\quad AS + SA^\top = \Sigma",
     scope=ONE_EXAMPLE,
@@ -169,7 +169,7 @@ def etd_constant_step_noise(pair: tuple[str, str] = ("ETD", "TD")) -> Outcome:
 
 @claim(
     "setd-noisier-than-gtd2-boyan",
-    where="Section V-B ('the variance of SETD is larger than GTD2's'), asked of Boyan's chain, at the fixed points",
+    where="Section V-B ('the variance of SETD is larger than GTD2's'), asked of trajectories of Boyan's chain, at the fixed points",
     title="On Boyan's chain SETD is noisier than GTD2 with mu = 1, averaged and at equal small step sizes, lambda = 0, 2/5, 4/5",
     statement=r"\mathrm{tr}(C\,\Gamma_{SETD}) > \mathrm{tr}(C\,\Gamma_{GTD2}),\ \Gamma \text{ averaged, and of a small constant step}",
     scope=ONE_EXAMPLE,

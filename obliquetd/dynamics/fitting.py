@@ -120,7 +120,7 @@ class PFQI(Fitting):
     @property
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of the step size."""
-        return sp.sympify(self.step).free_symbols
+        return set(sp.sympify(self.step).free_symbols)
 
     @property
     def step(self) -> Any:

@@ -93,7 +93,8 @@ def _symbol(it: Iteration, symbol: Any) -> sp.Symbol:
 def _domain(it: Iteration, symbol: sp.Symbol) -> sp.Interval:
     if symbol == it.fitting.step and symbol not in it.problem.symbols:
         return sp.Interval.open(0, sp.oo)
-    return domain_of(it.problem, it.fitting, symbol)
+    fitting: Any = it.fitting
+    return domain_of(it.problem, fitting, symbol)
 
 
 def _in(symbol: sp.Symbol, expressions: list[Any]) -> list[Any]:
