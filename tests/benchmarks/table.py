@@ -1,0 +1,186 @@
+"""What takes how long, beside a peer in the same run: ``python -m tests.benchmarks.table``.
+
+Each line is measured at up to four sizes, each in a process of its own: CPU seconds, the best of
+some alternating rounds, and the largest memory. The growth is the slope of log time over log size.
+A peer that is not installed, or cannot do the size, is named as *not here*. Names of lines choose some of them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["LINES", "Line", "line", "main", "measured"]
+
+PATIENCE = 150
+"""Seconds after which a size is said not to end."""
+ENOUGH = 2.0
+"""CPU seconds of each side after which no further round is made."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table.
+
+    ``make(size)`` returns two functions of nothing, ours and the peer's (None where there is
+    none), which are timed; what they share is made before.
+    """
+
+    name: str
+    peer: str
+    sizes: tuple[int, ...]
+    wanted: float | None
+    make: Callable[[int], tuple[Callable[[], Any], Callable[[], Any] | None]]
+
+
+LINES: dict[str, Line] = {}
+
+
+def line(name: str, peer: str, sizes: tuple[int, ...], wanted: float | None = 2.0) -> Any:
+    """Add a line; ``wanted`` is the ratio that it is held to."""
+
+    def add(make: Any) -> Any:
+        LINES[name] = Line(name, peer, sizes, wanted, make)
+        return make
+
+    return add
+
+
+def best(functions: list[Callable[[], Any]]) -> list[float]:
+    """The least CPU time of each, in alternating rounds."""
+    times = [math.inf] * len(functions)
+    spent = 0.0
+    while spent < ENOUGH * len(functions):
+        for i, function in enumerate(functions):
+            start = time.process_time()
+            function()
+            took = time.process_time() - start
+            times[i] = min(times[i], took)
+            spent += max(took, 1e-3)
+    return times
+
+
+def measured(name: str, size: int) -> dict[str, Any]:
+    """One size of one line, in this process."""
+    ours, peer = LINES[name].make(size)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    ours()  # compiles, imports
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if peer is None:
+        return {"ours": best([ours])[0], "peer": None, "memory": (memory, before)}
+    peer()
+    mine, theirs = best([ours, peer])
+    return {"ours": mine, "peer": theirs, "memory": (memory, before)}
+
+
+def in_a_process(name: str, size: int) -> dict[str, Any] | str:
+    """The same in a process of its own, or why there is no answer."""
+    own = {
+        k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+    }
+    own["OPENBLAS_NUM_THREADS"] = "1"
+    command = [sys.executable, "-m", "tests.benchmarks.table", "--one", name, str(size)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, env=own, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"no end in {PATIENCE} s"
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or ["no message"])[-1]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def growth(sizes: list[int], times: list[float]) -> str:
+    """The slope of log time over log size, least squares."""
+    if len(sizes) < 2:
+        return ""
+    x, y = [math.log(s) for s in sizes], [math.log(t) for t in times]
+    a, b = sum(x) / len(x), sum(y) / len(y)
+    slope = sum((u - a) * (v - b) for u, v in zip(x, y, strict=True))
+    return f"{slope / sum((u - a) ** 2 for u in x):.1f}"
+
+
+def shown(seconds: float) -> str:
+    """Seconds with a unit."""
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def row(each: Line) -> list[str]:
+    """The cells of a line; of the largest size that ended."""
+    sizes: list[int] = []
+    times: list[float] = []
+    last: dict[str, Any] = {}
+    failure = ""
+    for size in each.sizes:
+        found = in_a_process(each.name, size)
+        if isinstance(found, str):
+            failure = f"; {size:,}: {found}"
+            break
+        last = found
+        sizes.append(size)
+        times.append(found["ours"])
+    if not sizes:
+        return [each.name, failure[2:], "", each.peer, "", "", ""]
+    ratio = "" if last["peer"] is None else f"{last['ours'] / last['peer']:.2f}"
+    wanted = "" if each.wanted is None else f"{each.wanted:g}"
+    memory, before = (x / 1024 for x in last["memory"])
+    return [
+        each.name,
+        f"{shown(times[-1])} at {sizes[-1]:,}{failure}",
+        growth(sizes, times),
+        each.peer,
+        "not here" if last["peer"] is None else shown(last["peer"]),
+        f"{ratio} ({wanted})" if wanted and ratio else ratio,
+        f"{memory:,.0f} MB (+{memory - before:,.0f})",
+    ]
+
+
+def machine() -> str:
+    """What it was measured on, without a name."""
+    model = platform.machine()
+    try:
+        known = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(x.split(":")[1].strip() for x in known if x.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table, or one measurement."""
+    from tests.benchmarks import lines  # noqa: F401  (fills LINES)
+
+    if arguments[:1] == ["--one"]:
+        from tests.benchmarks.table import measured as one  # not the copy called __main__
+
+        print(json.dumps(one(arguments[1], int(arguments[2]))))
+        return
+    from tests.benchmarks.table import LINES as KNOWN
+
+    chosen = [v for k, v in KNOWN.items() if not arguments or any(a in k for a in arguments)]
+    if not chosen:
+        sys.exit(f"no line is called {arguments}; there are:\n" + "\n".join(KNOWN))
+    print(f"CPU time on {machine()}; the ratio that is wanted stands in brackets.\n")
+    print("| what | time | growth | peer | its time | ratio | memory |")
+    print("|---|---|---|---|---|---|---|")
+    for each in chosen:
+        print("| " + " | ".join(row(each)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
