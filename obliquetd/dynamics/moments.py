@@ -82,7 +82,8 @@ class JumpSystem:
         rule = RuleOnNumbers(self.ops, learner)
         self.size, self.rule = rule.size, rule
         self.chances = _chances(self.ops)
-        self.linear = degree(learner) in (0, 1)
+        self.degree = degree(learner)
+        self.linear = self.degree in (0, 1)
         self.samples = samples = [s for s in rule.samples if self.chances[s.state]]
         parts = [rule.at_rest(sample) for sample in samples]
         flat = plain([row for constant, slopes in parts for row in (constant, *slopes)])
@@ -135,6 +136,41 @@ class JumpSystem:
             out.append((s, t, weight, [[one] + [zero] * self.size, *rows]))
         return out
 
+    def affine_steps(self, alpha: Any) -> list[tuple[int, int, Any, list[Any], list[list[Any]]]]:
+        """(s, s', weight, a, D) with x' = x + a + D x: for most rules a = alpha c and D = alpha G."""
+        if self.linear:
+            return [
+                (s, t, weight, [alpha * v for v in c], [[alpha * v for v in row] for row in G])
+                for s, t, weight, c, G in self.outcomes
+            ]
+        one = self.ops.arithmetic.one
+        if self.degree == 2:  # a alpha + b alpha^2 from alpha = 1 and 2, where nothing cancels
+            pairs = zip(self.steps_at(one), self.steps_at(one + one), strict=True)
+            return [
+                (s, t, weight, *self._split(self._parabola(first, second, alpha)))
+                for (s, t, weight, first), (*_, second) in pairs
+            ]
+        return [
+            (s, t, weight, *self._split([_less_one(row, i) for i, row in enumerate(rows)]))
+            for s, t, weight, rows in self.steps_at(alpha)
+        ]
+
+    def _parabola(self, first: list[Any], second: list[Any], alpha: Any) -> list[list[Any]]:
+        """The change of x at alpha, where it is a polynomial of degree 2 that is 0 at 0."""
+        two = self.ops.arithmetic.one + self.ops.arithmetic.one
+        out = []
+        for i, (row, other) in enumerate(zip(first, second, strict=True)):
+            at_1, at_2 = _less_one(row, i), _less_one(other, i)
+            square = [(v - two * u) / two for u, v in zip(at_1, at_2, strict=True)]
+            out.append(
+                [alpha * (u - c) + alpha * alpha * c for u, c in zip(at_1, square, strict=True)]
+            )
+        return out
+
+    @staticmethod
+    def _split(rows: list[list[Any]]) -> tuple[list[Any], list[list[Any]]]:
+        return [row[0] for row in rows], [row[1:] for row in rows]
+
     def steps_at(self, alpha: Any) -> list[tuple[int, int, Any, list[list[Any]]]]:
         """(s, s', weight, rows) with x' = rows (1, x), from the rule at the step size alpha itself."""
         rule, empty = self.rule, self.rule.nothing
@@ -154,35 +190,42 @@ class JumpSystem:
         return out
 
     def moments(self, pairs: Iterable[tuple[Matrix, Matrix]]) -> Moments:
-        """Public moments of theta from means and second moments of x = (theta, w)."""
+        """Public moments of theta from means and covariances of x = (theta, w)."""
         ops = self.ops
         theta = range(ops.Phi.shape[1])
         Pi = BestApproximation(ops).matrix
         value = self._square(ops.Phi, ops.v_pi)
         bellman = self._square(Pi @ ops.Lambda, Pi @ ops.r_pi)
-        mean, second, mse, mspbe = [], [], [], []
+        mean, second, covariance, mse, mspbe = [], [], [], [], []
         with np.errstate(over="ignore", invalid="ignore"):  # an error beyond the floats is infinite
-            for first, square in pairs:
-                m, S = first.submatrix(theta, [0]), square.submatrix(theta, theta)
+            for first, spread in pairs:
+                m, V = first.submatrix(theta, [0]), spread.submatrix(theta, theta)
                 mean.append(m.unbounded().public_vector())
-                second.append(S.unbounded().public())
-                mse.append(value(m, S))
-                mspbe.append(bellman(m, S))
-        return Moments(mean, second, mse, mspbe)
+                second.append((V + m @ m.T).unbounded().public())
+                covariance.append(V.unbounded().public())
+                mse.append(value(m, V))
+                mspbe.append(bellman(m, V))
+        return Moments(mean, second, covariance, mse, mspbe)
 
     def _square(self, M: Matrix, u: Matrix) -> Callable[[Matrix, Matrix], Any]:
-        """E||M x - u||_Xi^2 = <M' Xi M, E x x'> - 2 u' Xi M E x + u' Xi u, from the two moments."""
+        """E||M x - u||_Xi^2 = ||M E x - u||_Xi^2 + <M' Xi M, Cov x>: a sum without cancellation."""
         ops = self.ops
-        Q, q = M.T @ M.scale_rows(ops.xi), (M.T @ u.scale_rows(ops.xi)).T
-        constant = (u.T @ u.scale_rows(ops.xi)).item()
-        two = ops.arithmetic.one + ops.arithmetic.one
+        Q = M.T @ M.scale_rows(ops.xi)
 
-        def expected(m: Matrix, S: Matrix) -> Any:
-            inner = sum(Q.row_dots(S).entries(), ops.arithmetic.zero)
-            value = inner - two * (q @ m).item() + constant
+        def expected(m: Matrix, V: Matrix) -> Any:
+            gap = M @ m - u
+            value = (gap.T @ gap.scale_rows(ops.xi)).item()
+            value = value + sum(Q.row_dots(V).entries(), ops.arithmetic.zero)
             return ops.arithmetic.public(np.inf if value != value else value)
 
         return expected
+
+
+def _less_one(row: Any, i: int) -> list[Any]:
+    """Row i of an affine map, less the identity."""
+    out = list(row)
+    out[i + 1] = out[i + 1] - 1
+    return out
 
 
 def _chances(ops: Operators) -> list[Any]:
@@ -202,6 +245,9 @@ class Moments:
         E[theta_t].
     second : list of (d, d)
         E[theta_t theta_t'].
+    covariance : list of (d, d)
+        That of theta_t; it is computed as it is, not as a difference of the two above, of which
+        small step sizes would leave no digit in floats.
     expected_mse : list of number
         E||Phi theta_t - v_pi||_Xi^2.
     expected_mspbe : list of number
@@ -210,15 +256,9 @@ class Moments:
 
     mean: list[Any]
     second: list[Any]
+    covariance: list[Any]
     expected_mse: list[Any]
     expected_mspbe: list[Any]
-
-    @cached_property
-    def covariance(self) -> list[Any]:
-        """The covariance of theta_t, (d, d) each."""
-        if isinstance(self.second[0], np.ndarray):
-            return [S - np.outer(m, m) for m, S in zip(self.mean, self.second, strict=True)]
-        return [S - m * m.T for m, S in zip(self.mean, self.second, strict=True)]
 
 
 def exact_moments(
@@ -268,14 +308,8 @@ def exact_moments(
         )
     ops = system.ops
     alpha = constant_step_size(ops, learner)
-    y = [ops.arithmetic.one, *system.start_weights(theta0)]
-    totals = (_float_totals if ops.arithmetic.kind == "float" else _exact_totals)(
-        system, alpha, y, steps
-    )
-    weights = range(1, system.size + 1)
-    return system.moments(
-        (Y.submatrix(weights, [0]), Y.submatrix(weights, weights)) for Y in totals
-    )
+    totals = _float_totals if ops.arithmetic.kind == "float" else _exact_totals
+    return system.moments(totals(system, alpha, system.start_weights(theta0), steps))
 
 
 def constant_step_size(ops: Operators, learner: Learner) -> Any:
@@ -287,8 +321,13 @@ def constant_step_size(ops: Operators, learner: Learner) -> Any:
     return ops.arithmetic.scalar(parse_number(learner.alpha, "alpha"))
 
 
-def _exact_totals(system: JumpSystem, alpha: Any, y: list[Any], steps: int) -> list[Matrix]:
-    arithmetic, size = system.ops.arithmetic, len(y)
+Pairs = list[tuple[Matrix, Matrix]]
+"""The mean and the covariance of the weights, step by step."""
+
+
+def _exact_totals(system: JumpSystem, alpha: Any, x0: list[Any], steps: int) -> Pairs:
+    arithmetic, y = system.ops.arithmetic, [system.ops.arithmetic.one, *x0]
+    size = len(y)
     square = [[a * b for b in y] for a in y]
     start = arithmetic.matrix(square, (size, size))
     Y = [start.scaled(w) for w in system.start()]
@@ -296,46 +335,64 @@ def _exact_totals(system: JumpSystem, alpha: Any, y: list[Any], steps: int) -> l
         (s, t, weight, arithmetic.matrix(rows, (size, size)))
         for s, t, weight, rows in system.maps(alpha)
     ]
-    out = [_sum(Y)]
+    out = [_mean_and_covariance(Y)]
     for _ in range(steps):
         new = [start.scaled(arithmetic.zero) for _ in Y]
         for s, t, weight, N in maps:
             new[t] = new[t] + (N @ Y[s] @ N.T).scaled(weight)
         Y = new
-        out.append(_sum(Y))
+        out.append(_mean_and_covariance(Y))
     return out
 
 
-def _sum(Y: list[Matrix]) -> Matrix:
+def _mean_and_covariance(Y: list[Matrix]) -> tuple[Matrix, Matrix]:
     total = Y[0]
     for part in Y[1:]:
         total = total + part
-    return total
+    weights = range(1, total.shape[0])
+    m = total.submatrix(weights, [0])
+    return m, total.submatrix(weights, weights) - m @ m.T
 
 
-def _float_totals(system: JumpSystem, alpha: Any, y: list[Any], steps: int) -> list[Matrix]:
+def _float_totals(system: JumpSystem, alpha: Any, x0: list[Any], steps: int) -> Pairs:
     """All outcomes of a step in one batch of small products; infinite once beyond the floats.
 
+    Moments are kept about the mean c of the step: with y = x - c, p_s the chance of a state,
+    m_s = E[y 1{s}] and S_s = E[y y' 1{s}], an outcome x -> x + a + D x sends y to a + D c + (1 + D) y.
     The means are carried apart, so that a second moment that overflows leaves them whole.
     """
-    maps = sorted(system.maps(alpha), key=lambda m: m[1])
-    source, ends = (np.array([m[k] for m in maps]) for k in (0, 1))
-    N = np.array([m[3] for m in maps])
-    weighted = N * np.array([m[2] for m in maps])[:, None, None]
-    transposed = N.transpose(0, 2, 1)
+    outcomes = sorted(system.affine_steps(alpha), key=lambda step: step[1])
+    source, ends, weight = (np.array([step[k] for step in outcomes]) for k in range(3))
+    constant, D = (np.array([step[k] for step in outcomes], dtype=float) for k in (3, 4))
+    M = D + np.eye(system.size)
+    w, turned = weight[:, None], M.transpose(0, 2, 1)
     first = np.flatnonzero(np.r_[True, np.diff(ends) != 0])
-    chances = np.array(system.start())
-    m, Y = chances[:, None] * np.array(y), chances[:, None, None] * np.outer(y, y)
-    out = []
+
+    def gathered(parts: Any, like: Any) -> Any:
+        out = np.zeros_like(like)
+        out[ends[first]] = np.add.reduceat(parts, first, axis=0)
+        return out
+
+    p, c = np.array(system.start(), dtype=float), np.array(x0, dtype=float)
+    m, S = np.zeros((len(p), len(c))), np.zeros((len(p), len(c), len(c)))
+    out: Pairs = []
     with np.errstate(over="ignore", invalid="ignore"):
         for t in range(steps + 1):
             if t:
-                moved = np.add.reduceat((weighted @ m[source][:, :, None])[:, :, 0], first, axis=0)
-                spread = np.add.reduceat(weighted @ Y[source] @ transposed, first, axis=0)
-                m, Y = np.zeros_like(m), np.zeros_like(Y)
-                m[ends[first]], Y[ends[first]] = moved, spread
-            total = Y.sum(axis=0)
-            total[~np.isfinite(total)] = np.inf
-            total[0], total[:, 0] = m.sum(axis=0), m.sum(axis=0)
-            out.append(FLOAT.matrix(total, total.shape))
-    return list(out)
+                a, here = constant + D @ c, w * p[source, None]
+                moved = (M @ m[source, :, None])[:, :, 0]
+                cross = (w * moved)[:, :, None] * a[:, None, :]
+                spread = w[:, :, None] * (M @ S[source] @ turned) + cross + cross.transpose(0, 2, 1)
+                spread += (here * a)[:, :, None] * a[:, None, :]
+                m, S = gathered(w * moved + here * a, m), gathered(spread, S)
+                p = gathered(weight * p[source], p)
+                shift = m.sum(axis=0)
+                c = c + shift
+                both = m[:, :, None] * shift
+                S -= both + both.transpose(0, 2, 1) - p[:, None, None] * np.outer(shift, shift)
+                m -= p[:, None] * shift
+            V = S.sum(axis=0)
+            V[~np.isfinite(V)] = np.inf
+            c[np.isnan(c)] = np.inf
+            out.append((FLOAT.column(c.tolist()), FLOAT.matrix(V, V.shape)))
+    return out

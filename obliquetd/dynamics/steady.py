@@ -74,7 +74,8 @@ def stationary_moments(
 ) -> StationaryMoments:
     """The moments that :func:`exact_moments` tends to from theta_0.
 
-    With x = x_0 + B z, B a basis of the span of all updates, each outcome maps z to M z + c; the means
+    With x = x* + B z, x* the fixed point and B a basis of the span of all updates, each outcome maps z to
+    M z + c; the means
     m_s = E[z 1{s}] and second moments S_s = E[z z' 1{s}] solve
 
     m_s' = sum of w (M m_s + c p_s),   S_s' = sum of w (M S_s M' + M m_s c' + c m_s' M' + c c' p_s).
@@ -158,11 +159,12 @@ def stationary_moments(
             f"the step size {ops.arithmetic.public(alpha)} of {learner.name} has no stationary second "
             f"moment: the limit in mean square is {limit}"
         )
+    star = limit_of(system.expectations[0], x0, f"the mean dynamics of {learner.name}")
     arithmetic, size, chances = ops.arithmetic, system.size, system.start()
     steps = []
     for s, t, weight, c, gradient in system.outcomes:
         G = ops.arithmetic.matrix(gradient, (size, size))
-        update = ops.arithmetic.column(c) + G @ x0
+        update = ops.arithmetic.column(c) + G @ star
         drift = [alpha * v for v in span.coordinates(update).entries()]
         slope = span.restrict(G).rows()
         steps.append((s, t, weight, drift, one_plus(arithmetic, alpha, slope)))
@@ -190,12 +192,9 @@ def stationary_moments(
     ]
     S = B @ arithmetic.matrix([total[i * m : (i + 1) * m] for i in range(m)], (m, m)) @ B.T
     u = B @ arithmetic.column(mean)
-    found = system.moments([(x0 + u, S + x0 @ u.T + u @ x0.T + x0 @ x0.T)])
-    star = limit_of(system.expectations[0], x0, f"the mean dynamics of {learner.name}")
+    found = system.moments([(star + u, S - u @ u.T)])
     theta = star.submatrix(range(ops.Phi.shape[1]), [0]).public_vector()
-    return StationaryMoments(
-        found.mean, found.second, found.expected_mse, found.expected_mspbe, theta, symbol
-    )
+    return StationaryMoments(**vars(found), fixed_point=theta, symbol=symbol)
 
 
 def _fixed_point(arithmetic: Arithmetic, jumps: list[Jump], groups: int, k: int) -> list[Any]:

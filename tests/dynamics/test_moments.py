@@ -7,8 +7,9 @@ import pytest
 import sympy as sp
 
 from obliquetd import MDP, Policy, PolicyEvaluation
-from obliquetd.domains import baird_star, random_problem, two_state
+from obliquetd.domains import baird_star, boyan_chain, random_problem, two_state
 from obliquetd.dynamics import (
+    efficiency,
     exact_moments,
     mean_dynamics,
     stationary_moments,
@@ -16,7 +17,7 @@ from obliquetd.dynamics import (
 )
 from obliquetd.errors import InputError, KindError, MathematicalError
 from obliquetd.experiments import simulate
-from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient, RobbinsMonro
+from obliquetd.learners import ETD, GTD2, GTD2MP, SETD, TD, TDC, ResidualGradient, RobbinsMonro
 
 R = sp.Rational
 LEARNERS = [TD("1/20"), SETD("1/20"), GTD2("1/20", 2), TDC("1/20", 2), ResidualGradient("1/20")]
@@ -243,3 +244,34 @@ def test_the_expected_projected_error_is_that_of_many_runs(learner):
         error = sample.std(axis=0, ddof=1)[1:] / math.sqrt(len(sample))
         gap = sample.mean(axis=0)[1:] - np.array([float(x) for x in exact[1:]])
         assert (np.abs(gap) < 5 * error + 1e-9).all()  # GTD2 does not move in its first step
+
+
+def boyan_in_floats():
+    return boyan_chain().replace(arithmetic="float")
+
+
+@pytest.mark.parametrize("kind", [TD, SETD, pytest.param(TDC, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("alpha", [1e-4, 1e-7])
+def test_a_small_step_size_leaves_the_covariance_its_digits(kind, alpha):
+    """Cov / alpha has a limit; as E[x x'] - E[x] E[x]' it had lost its sign at 1e-6."""
+    problem = boyan_in_floats()
+    limit = efficiency(problem, kind()).constant_step[:4, :4]
+    found = stationary_moments(problem, kind(alpha)).covariance[0] / alpha
+    assert np.allclose(found, limit, rtol=1e3 * alpha + 1e-6, atol=1e-6 * np.abs(limit).max())
+
+
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("learner", [TD, GTD2, TDC, GTD2MP])
+def test_moments_of_small_steps_in_floats_are_those_in_rationals(learner, sampling):
+    problem = random_problem(3, 2, seed=5, discount="9/10")
+    start = ["1/3", "-7"]
+    exact = exact_moments(problem, learner("1/10000000000"), 6, start, sampling=sampling)
+    floats = exact_moments(
+        problem.replace(arithmetic="float"), learner(1e-10), 6, [1 / 3, -7.0], sampling=sampling
+    )
+    for a, b in zip(exact.covariance, floats.covariance, strict=True):
+        wanted = np.array(a, dtype=float)
+        assert np.allclose(b, wanted, rtol=1e-5, atol=1e-5 * np.abs(wanted).max())
+    for name in ("expected_mse", "expected_mspbe"):
+        wanted = [float(x) for x in getattr(exact, name)]
+        assert np.allclose(getattr(floats, name), wanted, rtol=1e-9), name
