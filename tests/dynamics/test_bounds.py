@@ -372,8 +372,8 @@ def test_a_theorem_of_ones_own_is_one_class():
     class Mine(FAMILY["oblique"]):
         name = "mine"
 
-        def _factor(self):
-            return 100
+        def _squared_factor(self):
+            return sp.Integer(10_000)
 
     try:
         found = otd.bounds(random_problem(3, 1, seed=1, on_policy=True), TD())

@@ -115,6 +115,10 @@ class Bound(ABC):
     def _exact(self, t: Any) -> Any:
         """The exact number at step t."""
 
+    def _ratio(self, t: Any) -> Any:
+        """Bound / exact, where exact is not 0."""
+        return self._bound(t) / self._exact(t)
+
     @cached_property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the theorem requires; up to the first that fails, since others may build on it."""
@@ -165,7 +169,7 @@ class Bound(ABC):
         if exact == 0:
             infinite = float("inf") if isinstance(exact, float) else sp.oo
             return exact + 1 if bound == 0 else infinite
-        return bound / exact
+        return self._ratio(self._step(t))
 
     def curve(self, steps: int | None = None) -> Curve:
         """The bound over the exact curve, from its first step to ``steps``.

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Matrix, exact_root, parse_number
+from obliquetd.algebra import Matrix, exact_root, is_long, parse_number
+from obliquetd.dynamics.bounds.outward import rounded
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.errors import KindError
@@ -91,10 +92,16 @@ class Setting:
 
     @cached_property
     def omega(self) -> Any:
-        """The smallest eigenvalue of C, 0 where features depend on each other."""
+        """The smallest eigenvalue of C, 0 where features depend on each other.
+
+        Where its exact form is long it is rounded down to 30 digits: all that is used of it is
+        that e'C e >= omega |e|^2.
+        """
         if len(self.independent) < self.ops.Phi.shape[1]:
             return self.ops.arithmetic.public(self.ops.arithmetic.zero)
-        return self.extreme(self.C, smallest=True)
+        found = self.extreme(self.C, smallest=True)
+        short = isinstance(found, float) or not is_long(found)
+        return found if short else rounded(found, up=False)
 
     def extreme(self, symmetric: Matrix, *, smallest: bool) -> Any:
         """An extreme eigenvalue of a matrix that is similar to a symmetric one, public."""
@@ -132,18 +139,18 @@ class Setting:
         return mean_dynamics(self.problem, self.learner, sampling=sampling).limit()
 
     @cached_property
-    def error(self) -> Any:
-        """||Phi theta* - v||, public."""
-        return self._norm(self.ops.Phi @ self.theta_star - self.ops.v_pi)
+    def squared_error(self) -> Any:
+        """||Phi theta* - v||^2, public."""
+        return self._squared(self.theta_star)
 
     @cached_property
-    def best_error(self) -> Any:
-        """||Pi v - v||, public."""
-        best = BestApproximation(self.ops).solution.theta
-        return self._norm(self.ops.Phi @ best - self.ops.v_pi)
+    def squared_best(self) -> Any:
+        """||Pi v - v||^2, public."""
+        return self._squared(BestApproximation(self.ops).solution.theta)
 
-    def _norm(self, u: Matrix) -> Any:
-        return self.ops.arithmetic.weighted_norm(self.xi, u.cleaned())
+    def _squared(self, theta: Matrix) -> Any:
+        gap = (self.ops.Phi @ theta - self.ops.v_pi).cleaned()
+        return self.ops.arithmetic.weighted_norm(self.xi, gap) ** 2
 
     @cached_property
     def X(self) -> Matrix:
@@ -188,9 +195,17 @@ class Setting:
     @cached_property
     def sigma2(self) -> Any:
         """E|g(theta*)|^2, the mean squared size of the update at the fixed point, public."""
-        parts = self.updates_at_star(self.system("iid"))
-        found = (weight * u * u for _, weight, _, update in parts for u in update)
-        return self.ops.arithmetic.public(sum(found, self.ops.arithmetic.zero))
+        arithmetic, d = self.ops.arithmetic, self.ops.Phi.shape[1]
+        if arithmetic.kind == "float":
+            parts = self.updates_at_star(self.system("iid"))
+            return sum(weight * u * u for _, weight, _, update in parts for u in update)
+        total = arithmetic.matrix([[arithmetic.zero] * (d + 1)] * (d + 1), (d + 1, d + 1))
+        for _, _, weight, constant, gradient in self.system("iid").outcomes:
+            rows = [[c, *row] for c, row in zip(constant, gradient, strict=True)]
+            R = arithmetic.matrix(rows, (d, d + 1))
+            total = total + (R.T @ R).scaled(weight)
+        y = arithmetic.column([arithmetic.one, *self.theta_star.entries()])
+        return arithmetic.public((y.T @ total @ y).item())
 
     def step_at(self) -> Callable[[int], Any]:
         """The step size at step t, native."""

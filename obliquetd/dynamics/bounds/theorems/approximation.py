@@ -29,6 +29,7 @@ from obliquetd.dynamics.bounds.hypotheses import (
     is_td,
     stationary_under_target,
 )
+from obliquetd.dynamics.bounds.outward import product
 
 __all__ = [
     "ApproximationBound",
@@ -55,10 +56,10 @@ class ApproximationBound(Bound):
             Where a hypothesis fails.
         """
         self.require()
-        return self._factor()
+        return self.at.root(self._squared_factor())
 
     @abstractmethod
-    def _factor(self) -> Any: ...
+    def _squared_factor(self) -> Any: ...
 
     @property
     def worst_case(self) -> Any:
@@ -74,10 +75,14 @@ class ApproximationBound(Bound):
         yield has_fixed_point(at)
 
     def _bound(self, t: Any) -> Any:  # noqa: ARG002
-        return self._factor() * self.at.best_error
+        return self.at.root(product(self._squared_factor(), self.at.squared_best))
 
     def _exact(self, t: Any) -> Any:  # noqa: ARG002
-        return self.at.error
+        return self.at.root(self.at.squared_error)
+
+    def _ratio(self, t: Any) -> Any:  # noqa: ARG002
+        quotient = self.at.squared_best / self.at.squared_error
+        return self.at.root(product(self._squared_factor(), quotient))
 
 
 class Contraction(ApproximationBound):
@@ -90,8 +95,8 @@ class Contraction(ApproximationBound):
     name = "contraction"
     source = "Tsitsiklis and Van Roy 1997, Theorem 1"
 
-    def _factor(self) -> Any:
-        return 1 / (1 - self.at.kappa)
+    def _squared_factor(self) -> Any:
+        return 1 / (1 - self.at.kappa) ** 2
 
 
 class Pythagoras(ApproximationBound):
@@ -104,8 +109,8 @@ class Pythagoras(ApproximationBound):
     name = "pythagoras"
     source = "the argument of Tsitsiklis and Van Roy 1997, with Pythagoras' theorem; used by Bhandari, Russo and Singal 2018"
 
-    def _factor(self) -> Any:
-        return 1 / self.at.root(1 - self.at.kappa**2)
+    def _squared_factor(self) -> Any:
+        return 1 / (1 - self.at.kappa**2)
 
 
 class InstanceFactor(ApproximationBound):
@@ -131,7 +136,7 @@ class InstanceFactor(ApproximationBound):
         yield from super()._requires()
         yield independent_features(self.at)
 
-    def _factor(self) -> Any:
+    def _squared_factor(self) -> Any:
         at = self.at
         C, A = at.C, at.X.T @ at.ops.Lambda
         kappa = at.ops.arithmetic.scalar(at.kappa)
@@ -139,8 +144,7 @@ class InstanceFactor(ApproximationBound):
         middle = C.scaled(kappa * kappa) - K @ C.solve(K.T, "C")
         inner = A.solve(middle, "A")
         found = C @ A.solve(inner.T, "A").T
-        largest = at.extreme(found, smallest=False)
-        return at.root(1 + largest)
+        return 1 + at.extreme(found, smallest=False)
 
 
 class ObliqueNorm(ApproximationBound):
@@ -158,5 +162,5 @@ class ObliqueNorm(ApproximationBound):
         yield is_td(self.at)
         yield has_fixed_point(self.at)
 
-    def _factor(self) -> Any:
-        return self.at.spread
+    def _squared_factor(self) -> Any:
+        return self.at.spread**2

@@ -28,17 +28,21 @@ alpha^2 tau p_max q^2. With q^2 <= 2 |e_tau|^2 + 2 beta^2,
 
 and |e|^2 >= W / p_max. The same holds from any step to the one tau + 1 later; iterate from W_tau.
 Since 1 = |Abar'P + P Abar| <= 2 p_max, alpha tau <= 1/4 follows from the condition.
+
+Bounds on p_min, p_max, beta and |e_0| serve as well: irrational ones are rounded to the safe side, to
+30 digits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, ClassVar
 
 from obliquetd.algebra import Matrix, number_text
 from obliquetd.dynamics.bounds.hypotheses import Hypothesis, one_over
+from obliquetd.dynamics.bounds.outward import cut, distances, rounded
 from obliquetd.dynamics.bounds.squared_errors import Recorded
 from obliquetd.dynamics.bounds.theorems.independent import FiniteTime
 from obliquetd.dynamics.lyapunov import solve_lyapunov
@@ -109,7 +113,7 @@ class Trajectory(FiniteTime):
     @cached_property
     def _beta(self) -> Any:
         """max |b_z|, public."""
-        return self._largest(b for _, _, _, b in self._outcomes)
+        return rounded(self._largest(b for _, _, _, b in self._outcomes), up=True)
 
     @cached_property
     def _lyapunov(self) -> tuple[Any, Any]:
@@ -117,30 +121,21 @@ class Trajectory(FiniteTime):
         at, d = self.at, self._d
         flat = [-v for v in self._mean[: d * d]]
         Q = at.ops.arithmetic.matrix([flat[i * d : (i + 1) * d] for i in range(d)], (d, d))
-        P = solve_lyapunov(Q.T, at.ops.arithmetic.identity(d))
-        return at.extreme(P, smallest=True), at.extreme(P, smallest=False)
-
-    def _gaps(self) -> Iterator[Any]:
-        """For each lag from 1 on, the largest squared distance from the mean, native."""
-        k, zero, ahead = self._d**2, self.at.ops.arithmetic.zero, self._by_state
-        while True:
-            ahead, worst = self.at.ops.P_b @ ahead, zero
-            rows = ahead.rows()
-            for s in self.at.visited:
-                gaps = [v - m for v, m in zip(rows[s], self._mean, strict=True)]
-                for part in (gaps[:k], gaps[k:]):
-                    worst = max(worst, sum((g * g for g in part), zero))
-            yield worst
+        P, moved = cut(solve_lyapunov(Q.T, at.ops.arithmetic.identity(d)))
+        least, most = (at.extreme(P, smallest=smallest) for smallest in (True, False))
+        return rounded(least - moved, up=False), rounded(most + moved, up=True)
 
     @cached_property
     def _distances(self) -> Recorded:
-        return Recorded(self._gaps())
+        """For each lag from 1 on, at least the largest squared distance from the mean, public."""
+        at, seen = self.at, self.at.visited
+        values = self._by_state.submatrix(seen, range(self._by_state.shape[1]))
+        return Recorded(distances(at.ops.P_b.submatrix(seen, seen), values, self._mean, self._d**2))
 
     def _lag(self, alpha: Any) -> int | None:
         """The least lag after which all means are within alpha; None where there is none in reach."""
-        scalar = self.at.ops.arithmetic.scalar(alpha)
         lags = range(1, LONGEST_LAG + 1)
-        return next((n for n in lags if self._distances[n - 1] <= scalar * scalar), None)
+        return next((n for n in lags if self._distances[n - 1] <= alpha**2), None)
 
     @cached_property
     def _tau(self) -> int | None:
@@ -187,7 +182,7 @@ class Trajectory(FiniteTime):
         assert tau is not None
         alpha = at.alpha
         unit = alpha / alpha
-        early = (3 * unit / 2 * at.root(at.start_error) + self._beta / 2) ** 2
+        early = (3 * unit / 2 * rounded(at.root(at.start_error), up=True) + self._beta / 2) ** 2
         if t <= tau:
             return early
         shrunk = (1 - 9 * alpha / (10 * most)) ** (t - tau)
