@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd import MDP, Policy, PolicyEvaluation
+from obliquetd.algebra import read_matrices
 from obliquetd.domains import random_problem, two_state
 from obliquetd.dynamics.bounds.bound import FAMILY, Bound
+from obliquetd.dynamics.bounds.outward import distances, rounded
 from obliquetd.dynamics.bounds.theorems.trajectory import Trajectory
 from obliquetd.errors import HypothesisError, InputError, KindError
 from obliquetd.learners import ETD, TD, Harmonic, RobbinsMonro
@@ -208,6 +210,54 @@ def test_the_parts_of_theorem_2_at_the_papers_numbers():
     nu = max(8 * sigma2 / ((1 - gamma) ** 2 * omega**2), 16 * start / ((1 - gamma) ** 2 * omega))
     assert decaying.bound(10) == nu / (offset + 10)
     assert not otd.bounds(problem, TD("1/15"))["last"].holds
+
+
+def test_the_bound_along_a_trajectory_by_hand():
+    """Two states that are independent from step to step: tau is 1, Abar is -1/4 and P is 2."""
+    problem = PolicyEvaluation.from_chain(
+        [["1/2", "1/2"], ["1/2", "1/2"]], [1, 0], discount="1/2", features=[["1/2"], ["-1/2"]]
+    )
+    alpha, beta, theta0 = R(1, 1500), R(3, 8), 3
+    found = otd.bounds(problem, TD(alpha), [theta0])["trajectory"]
+    assert problem.fixed_point("td").theta[0] == 1
+    early = (R(3, 2) * 2 + beta / 2) ** 2
+    assert [found.bound(0), found.bound(1)] == [early, early]
+    floor = alpha * 1 * 4 * (75 * beta**2 + R(8, 5)) / (R(9, 10) * 2)
+    assert found.bound(7) == (1 - R(9, 20) * alpha) ** 6 * early + floor
+    assert not otd.bounds(problem, TD("1/1499"))["trajectory"].holds
+
+
+@given(st.data())
+def test_the_distance_from_the_mean_is_not_below_the_exact_one(data):
+    n = data.draw(st.integers(1, 3))
+    P = sp.Matrix([data.draw(distributions(n)) for _ in range(n)])
+    V = sp.Matrix(
+        [[data.draw(st.fractions(-3, 3, max_denominator=50)) for _ in "ab"] for _ in range(n)]
+    )
+    mean = [data.draw(st.fractions(-3, 3, max_denominator=50)) for _ in "ab"]
+    native, values, centre = read_matrices(P=P, V=V, mean=sp.Matrix([mean]))
+    found = distances(native, values, centre.rows()[0], 1)
+    for k in range(1, 6):
+        gaps = P**k * V - sp.ones(n, 1) * sp.Matrix([mean])
+        exact, bound = max(g**2 for g in gaps), next(found)
+        assert exact <= bound <= exact + R(1, 10**100)
+
+
+@pytest.mark.parametrize(
+    "value", [sp.sqrt(2), sp.sqrt(2) * 10**40, sp.sqrt(3) / 10**40, R(1, 3**400)]
+)
+def test_numbers_are_rounded_to_the_safe_side(value):
+    low, high = rounded(value, up=False), rounded(value, up=True)
+    assert low < value < high
+    assert sp.N((high - low) / value, 20) < 1e-27
+    assert rounded(R(1, 3), up=True) == R(1, 3)
+
+
+def test_a_harmonic_schedule_runs():
+    problem = random_problem(3, 1, seed=1, on_policy=True)
+    run = otd.simulate(problem, TD(Harmonic(1, 10)), steps=50, runs=2, seed=1)
+    assert np.isfinite(run["TD"].theta).all()
+    assert TD(Harmonic("1/2", 4)).step_size(6) == 0.05
 
 
 def test_the_worst_reward_attains_the_oblique_bound():

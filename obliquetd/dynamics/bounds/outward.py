@@ -44,12 +44,14 @@ def product(value: Any, factor: Any) -> Any:
 
 
 def cut(M: Matrix) -> tuple[Matrix, Any]:
-    """A matrix with its exact entries cut off after 400 binary places, and how far that moves eigenvalues.
+    """A matrix, long exact entries cut off after 400 binary places, and how far that moves eigenvalues.
 
     Of a symmetric matrix each moves by no more than the Frobenius norm of the change.
     """
     if M.arithmetic.kind == "float":
         return M, 0.0
+    if not any(is_long(v) for v in M.public()):
+        return M, sp.Integer(0)
     rows = [[parse_number(Fraction(_floor(v), 2**BITS)) for v in row] for row in M.rows()]
     return M.arithmetic.matrix(rows, M.shape), sp.Rational(M.shape[0], 2**BITS)
 

@@ -43,6 +43,7 @@ class Setting:
             )
         self.problem, self.ops, self.sampling = problem, problem.native, sampling
         self.theta0 = theta0
+        self._systems: dict[str, JumpSystem] = {}
         self.visited = [s for s, w in enumerate(self.ops.xi.entries()) if w]
 
     # --- numbers of the learner -------------------------------------------------------------
@@ -172,7 +173,9 @@ class Setting:
 
     def system(self, sampling: str) -> JumpSystem:
         """The outcomes as affine maps of theta."""
-        return JumpSystem(self.problem, self.learner, sampling)
+        if sampling not in self._systems:
+            self._systems[sampling] = JumpSystem(self.problem, self.learner, sampling)
+        return self._systems[sampling]
 
     @cached_property
     def start_error(self) -> Any:
