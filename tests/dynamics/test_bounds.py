@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd import MDP, Policy, PolicyEvaluation
-from obliquetd.algebra import read_matrices
+from obliquetd.algebra import parse_number, read_matrices
 from obliquetd.domains import random_problem, two_state
 from obliquetd.dynamics.bounds.bound import FAMILY, Bound
 from obliquetd.dynamics.bounds.outward import distances, rounded
@@ -169,8 +170,8 @@ def test_the_bound_along_a_trajectory_is_at_least_the_exact_curve(problem, data)
     held, _ = follow(problem, TD(), None, "trajectory")
     exact = otd.bounds(held.at.problem, held.at.learner, start)["trajectory"]
     assert all(at_least(p.bound, p.exact) for p in exact.curve(4))
-    floats = held.at.problem.replace(arithmetic="float")
-    curve = otd.bounds(floats, held.at.learner, start)["trajectory"].curve(60)
+    floats, half = held.at.problem.replace(arithmetic="float"), TD(held.at.alpha / 2)
+    curve = otd.bounds(floats, half, start)["trajectory"].curve(60)
     assert all(p.bound >= p.exact for p in curve)
 
 
@@ -253,11 +254,32 @@ def test_numbers_are_rounded_to_the_safe_side(value):
     assert rounded(R(1, 3), up=True) == R(1, 3)
 
 
-def test_a_harmonic_schedule_runs():
-    problem = random_problem(3, 1, seed=1, on_policy=True)
-    run = otd.simulate(problem, TD(Harmonic(1, 10)), steps=50, runs=2, seed=1)
-    assert np.isfinite(run["TD"].theta).all()
+def test_a_harmonic_schedule_is_a_step_size():
     assert TD(Harmonic("1/2", 4)).step_size(6) == 0.05
+
+
+def test_what_each_step_cuts_off_is_counted(monkeypatch):
+    """With 4 binary places, values sink by a part of a unit at each step."""
+    monkeypatch.setattr(sys.modules[distances.__module__], "BITS", 4)
+    P, V = sp.Matrix([[1, 49], [49, 1]]) / 50, sp.Matrix([100, 200])
+    found = distances(*read_matrices(P=P, V=V), [parse_number(0)], 1)
+    for k in range(1, 60):
+        assert max(g**2 for g in P**k * V) <= next(found)
+
+
+@pytest.mark.parametrize("lam", [0, 0.5])
+def test_the_instance_factor_in_an_orthonormal_basis(lam):
+    """With C^(1/2) and eigenvalues of a symmetric matrix, as the paper states it."""
+    problem = random_problem(5, 2, seed=4, on_policy=True).replace(arithmetic="float")
+    gamma, P, xi = 0.9, np.asarray(problem.P_pi), np.asarray(problem.xi)
+    kappa = gamma * (1 - lam) / (1 - gamma * lam)
+    basis = np.linalg.qr(np.sqrt(xi)[:, None] * np.asarray(problem.Phi))[0] / np.sqrt(xi)[:, None]
+    L = np.linalg.solve(np.eye(5) - lam * gamma * P, (1 - lam) * gamma * P)
+    M = basis.T @ (xi[:, None] * (L @ basis))
+    inverse = np.linalg.inv(np.eye(2) - M)
+    inner = inverse @ (kappa**2 * np.eye(2) - M @ M.T) @ inverse.T
+    expected = np.sqrt(1 + np.linalg.eigvalsh(inner).max())
+    assert otd.bounds(problem, TD(lam=lam))["instance"].factor == pytest.approx(expected)
 
 
 def test_the_worst_reward_attains_the_oblique_bound():
