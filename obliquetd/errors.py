@@ -20,6 +20,7 @@ __all__ = [
     "EpisodesEndError",
     "FeatureError",
     "FormatWarning",
+    "HypothesisError",
     "InputError",
     "KindError",
     "LabelError",
@@ -224,6 +225,24 @@ class UndefinedError(MathematicalError):
     def __init__(self, message: str, states: Sequence[Any] = ()) -> None:
         super().__init__(message)
         self.states = tuple(states)
+
+
+class HypothesisError(MathematicalError):
+    """A theorem says nothing here: one of its hypotheses fails.
+
+    Attributes
+    ----------
+    theorem : str
+        The name of the bound that was asked for.
+    hypothesis : str
+        The name of the hypothesis that fails.
+    value : object
+        What was found where it requires something else.
+    """
+
+    def __init__(self, message: str, theorem: str, hypothesis: str, value: Any) -> None:
+        super().__init__(message)
+        self.theorem, self.hypothesis, self.value = theorem, hypothesis, value
 
 
 class SignUndecidedError(MathematicalError):

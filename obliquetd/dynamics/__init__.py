@@ -1,6 +1,7 @@
 """What a learner does in expectation."""
 
 from obliquetd.dynamics.binding import check_certificate
+from obliquetd.dynamics.bounds import bounds
 from obliquetd.dynamics.efficiency import Efficiency, efficiency
 from obliquetd.dynamics.fitting import FQI, PFQI
 from obliquetd.dynamics.follow_on import follow_on_second_moment, second_moment_is_finite
@@ -23,6 +24,7 @@ __all__ = [
     "Moments",
     "Stability",
     "StabilityMap",
+    "bounds",
     "check_certificate",
     "efficiency",
     "exact_moments",

@@ -51,6 +51,7 @@ from obliquetd.learners.mirror_prox import GTD2MP, TDCMP
 from obliquetd.learners.n_step import NStepTD
 from obliquetd.learners.regularized import RegularizedTD
 from obliquetd.learners.residual import DoubleSampledResidualGradient, ResidualGradient
+from obliquetd.learners.schedules import Harmonic
 from obliquetd.learners.state import (
     Nothing,
     Number,
@@ -109,6 +110,7 @@ __all__ = [
     "TDRC",
     "Checked",
     "DoubleSampledResidualGradient",
+    "Harmonic",
     "Learner",
     "NStepTD",
     "Nothing",

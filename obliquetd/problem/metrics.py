@@ -26,6 +26,7 @@ __all__ = [
     "bellman_residual",
     "criterion",
     "expected_update",
+    "extreme_eigenvalue",
     "mean_squared_td_error",
     "return_variance",
     "root_mean_squared_bellman_error",
@@ -149,7 +150,7 @@ def subspace_angle(X: Matrix, Y: Matrix) -> Any:
         return float(subspace_angles(X.dense(), Y.dense())[0])
     cross = X.T @ Y
     squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
-    return _angle_of(_extreme_eigenvalue(squared, smallest=True))
+    return _angle_of(extreme_eigenvalue(squared, smallest=True))
 
 
 def principal_angles(X: Matrix, Y: Matrix, weights: Matrix | None = None) -> list[Any]:
@@ -197,8 +198,16 @@ def _angle_of(squared: sp.Expr) -> sp.Expr:
     return sp.acos(exact_root(squared), evaluate=not is_long(squared))
 
 
-def _extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
-    """The smallest or largest eigenvalue of a matrix whose eigenvalues are all real."""
+def extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
+    """The smallest or largest eigenvalue of a matrix whose eigenvalues are all real, public.
+
+    An algebraic number for exact input.
+
+    Raises
+    ------
+    SignUndecidedError
+        Where that depends on symbols.
+    """
     coefficients = [M.arithmetic.public(c) for c in M.charpoly()]
     degree = len(coefficients) - 1
     if degree == 1:
@@ -245,7 +254,7 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
         M.check_digits("the operator of the worst case")
         largest = float(np.linalg.eigvals(np.asarray(M.public())).real.max())
         return math.sqrt(max(1.0, largest))  # no projection has a smaller norm
-    return exact_root(_extreme_eigenvalue(M, smallest=False))
+    return exact_root(extreme_eigenvalue(M, smallest=False))
 
 
 class ValueMetrics:

@@ -490,6 +490,7 @@ MORE = {
     "NoSolutionError": {"null_vector": None},
     "UndefinedError": {"states": ["s", 1]},
     "SignUndecidedError": {"expression": p - q},
+    "HypothesisError": {"theorem": "last", "hypothesis": "step size", "value": HALF},
 }
 
 
