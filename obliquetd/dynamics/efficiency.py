@@ -32,7 +32,7 @@ from obliquetd.dynamics.memory_moments import MemoryMoments
 from obliquetd.dynamics.optimality import BesideTheAverage
 from obliquetd.dynamics.sampling import check_sampling, resolve_sampling
 from obliquetd.dynamics.stability import verdict_on
-from obliquetd.errors import InputError, MathematicalError, SignUndecidedError
+from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, UnstableError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -319,10 +319,9 @@ class Efficiency(BesideTheAverage):
 
     def _need_stable(self) -> None:
         if not self._dynamics.is_stable():
-            raise MathematicalError(
-                f"{self.name} is {self._dynamics.stability.verdict} here: its weights do not stay "
-                f"near the fixed point. {LEAST_SQUARES}"
-            )
+            verdict = self._dynamics.stability.verdict
+            told = f"{self.name} is {verdict} here: its weights do not stay near the fixed point"
+            raise UnstableError(f"{told}. {LEAST_SQUARES}", verdict)
 
     def _stable(self, Q: Matrix, what: str) -> bool:
         if not Q.shape[0]:

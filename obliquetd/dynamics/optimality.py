@@ -96,6 +96,11 @@ class BesideTheAverage(ABC):
         steps = self._schedule(c)
         return self._arithmetic.public(self._seen(steps) / self._variance())
 
+    @property
+    def constant_step_variance(self) -> Any:
+        """The limit of E|Phi (theta_t - theta*)|^2 / alpha: trace(C constant_step), whose errors it has."""
+        return self._arithmetic.public(self._seen(self._constant_step))
+
     def averaging_pays_after(self, alpha: Any) -> Any:
         """trace(C averaged) / (alpha trace(C constant_step)): steps from which on the average is nearer.
 

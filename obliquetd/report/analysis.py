@@ -16,6 +16,7 @@ from obliquetd.errors import MathematicalError, ObliqueTDError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS, Comparison, compare
+from obliquetd.report.noise import Noise, measure_noise, too_large
 
 __all__ = ["Analysis", "LearnerRow", "analyze", "json_number", "quick_verdict", "stability_remarks"]
 
@@ -65,6 +66,12 @@ class LearnerRow:
         """``"stable"``, ``"unstable"``, ``"marginal"``, ``"undecided"``, or ``"-"``."""
         return "-" if self.stability is None else self.stability.verdict
 
+    @property
+    def matrices(self) -> tuple[Any, Any] | None:
+        """A and b, which there are where there is no fixed point, too; None where a sign is undecided."""
+        found: tuple[Any, Any] | None = _attempt(lambda: (self.dynamics.A, self.dynamics.b))
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
@@ -83,6 +90,8 @@ class Analysis:
         Quantities by state that do not exist.
     notes : dict of str to str
         What was left out, and why.
+    noise : Noise or None
+        How noisy the learners are, and LSTD and LS-ETD, where that was computed.
     """
 
     problem: PolicyEvaluation
@@ -91,6 +100,7 @@ class Analysis:
     learners: tuple[LearnerRow, ...]
     errors: dict[str, MathematicalError]
     notes: dict[str, str]
+    noise: Noise | None = None
 
     @property
     def problems(self) -> dict[str, str]:
@@ -153,6 +163,7 @@ class Analysis:
                 for row in self.comparison
             ],
             "learners": [_learner_data(row) for row in self.learners],
+            "noise": None if self.noise is None else self.noise.to_dict(json_number),
             "problems": self.problems,
             "remarks": self.remarks,
         }
@@ -235,13 +246,14 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
     }
     if row.stability is not None and row.stability.condition:
         data["condition"] = [str(serial_number(c)) for c in row.stability.condition]
+    dyn = row.dynamics
+    matrices = row.matrices
+    if matrices is not None:
+        data.update(A=_rows(matrices[0]), b=_vector(matrices[1]))
     if row.error is not None:
         return {**data, "problem": str(row.error)}
-    dyn = row.dynamics
     return {
         **data,
-        "A": _rows(dyn.A),
-        "b": _vector(dyn.b),
         "theta": _vector(dyn.fixed_point()),
         **{k: json_number(v) for k, v in row.numbers.items()},
     }
@@ -297,6 +309,8 @@ def analyze(
     problem: PolicyEvaluation,
     methods: Sequence[str] = METHODS,
     learners: Mapping[str, Learner] | None = None,
+    *,
+    noise: bool | None = None,
 ) -> Analysis:
     """The chain, the values, the fixed points and the learners of a problem.
 
@@ -307,6 +321,8 @@ def analyze(
         Names that ``problem.fixed_point`` knows.
     learners : mapping of name to Learner, optional
         Whose expected update is derived from its rule; none unless given.
+    noise : bool, optional
+        Whether to compute how noisy those learners are; unless given, where that is quick.
 
     Examples
     --------
@@ -349,7 +365,14 @@ def analyze(
     elif "xi" not in errors:
         rows = [_learner_row(problem, name, learner) for name, learner in (learners or {}).items()]
     comparison = compare(problem, methods, quantities=wanted)
-    return Analysis(problem, columns, comparison, tuple(rows), errors, notes)
+    found = None
+    if rows and learners and noise is not False:
+        why = "" if noise else too_large(problem)
+        if why:
+            notes["noise"] = why
+        else:
+            found = measure_noise(problem, learners)
+    return Analysis(problem, columns, comparison, tuple(rows), errors, notes, found)
 
 
 def json_number(value: Any) -> Any:
