@@ -10,7 +10,8 @@ import sympy as sp
 from obliquetd.algebra import cell_text, number_text
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import NotUniqueError
-from obliquetd.report.analysis import Analysis, LearnerRow
+from obliquetd.report.analysis import Analysis
+from obliquetd.report.verdicts import LearnerRow, condition_text
 
 __all__ = [
     "formula_lines",
@@ -60,15 +61,18 @@ def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
     apart = []
     for row in analysis.learners:
         if row.stability is None:
-            why = str(row.error) if row.error is not None else "not decided, since it has many weights"
+            why = (
+                str(row.error)
+                if row.error is not None
+                else "not decided, since it has many weights"
+            )
             apart.append(("undecided", f"{row.name} is undecided: {why}"))
         elif row.stability.condition:
             apart.append((row.verdict, f"{row.name} is {stability_text(row.stability)}"))
         else:
             together.setdefault(row.verdict, []).append(row.name)
-    order = [v for v in ("stable", "marginal", "unstable") if v in together]
-    order += [v for v in together if v not in order]
-    return [(verdict, f"{verdict}: {', '.join(together[verdict])}") for verdict in order] + apart
+    told = [(verdict, f"{verdict}: {', '.join(names)}") for verdict, names in together.items()]
+    return sorted(told) + apart
 
 
 def stability_cells(analysis: Analysis) -> list[list[str]]:
@@ -104,13 +108,14 @@ def formula_lines(analysis: Analysis) -> list[str]:
         if point.theta is not None
     ]
     for row in analysis.learners:
-        known = row.matrices
-        if known is not None and analysis.problem.native.Phi.shape[1] == 1:
-            A, b = map(_matrix_text, known)
+        matrices = row.matrices
+        if matrices is not None and analysis.problem.native.Phi.shape[1] == 1:
+            A, b = map(_matrix_text, matrices)
             out.append(f"{row.name}, from its rule: A = [{A}], b = [{b}]")
     if analysis.noise is not None:
         heading, *rows = analysis.noise.cells(width=60)
         for name, noise, *cells in rows:
+            cells = [x if len(x) <= 200 else f"a formula of {len(x)} characters" for x in cells]
             told = "; ".join(f"{of} {x}" for of, x in zip(heading[2:], cells, strict=True))
             out.append(f"noise of {name}: {noise}; {told}")
     return out
@@ -121,8 +126,7 @@ def stability_text(stability: Stability) -> str:
     conditions = [x for x in stability.condition if isinstance(x, sp.Basic)]
     if not conditions:
         return stability.verdict
-    text = "stable where " + " and ".join(f"{number_text(c)} > 0" for c in conditions)
-    return text if len(text) <= 300 else f"stable on a condition of {len(text)} characters"
+    return condition_text(stability)
 
 
 def _matrix_text(matrix: Any) -> str:

@@ -202,7 +202,9 @@ def _notes(found: Any) -> list[str]:
     known = {} if found.noise is None else found.noise.notes
     for name, why in known.items():
         if why not in notes and why not in failures:
-            notes.setdefault(f"infinite noise: {why}" if "infinite" in why else why, []).append(name)
+            notes.setdefault(f"infinite noise: {why}" if "infinite" in why else why, []).append(
+                name
+            )
     for what, why in found.notes.items():
         notes.setdefault(why, []).append(what)
     return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]

@@ -27,7 +27,7 @@ from obliquetd.estimators.lstd import LeastSquares
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["LEGEND", "Noise", "NoiseRow", "measure_noise", "too_large"]
+__all__ = ["COLUMNS", "LEGEND", "Noise", "NoiseRow", "measure_noise", "too_large"]
 
 LARGEST = {"exact": 1_500, "symbolic": 60, "float": 600}
 """Transitions times features up to which the noise is computed unasked: a second or two for all."""
