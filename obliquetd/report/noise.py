@@ -13,8 +13,8 @@ from typing import Any
 from obliquetd.algebra import cell_text
 from obliquetd.dynamics import Efficiency, efficiency
 from obliquetd.errors import (
+    InputError,
     KindError,
-    MathematicalError,
     NoSolutionError,
     NotUniqueError,
     ObliqueTDError,
@@ -55,6 +55,7 @@ WORDS: tuple[tuple[type[ObliqueTDError], str], ...] = (
     (NotUniqueError, "many fixed points"),
     (SingularError, "A is singular"),
     (KindError, "no step size"),
+    (InputError, "no trajectory has xi"),
 )
 """Why a number does not exist, in a word or two; the message says it in full."""
 
@@ -174,7 +175,7 @@ def measure_noise(problem: PolicyEvaluation, learners: Mapping[str, Learner]) ->
 def _crossover(problem: PolicyEvaluation, a: LeastSquares, b: LeastSquares) -> Any:
     try:
         return crossover(problem, a, b)
-    except MathematicalError:  # the rows say why
+    except ObliqueTDError:  # the rows say why
         return None
 
 
