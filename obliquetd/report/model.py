@@ -30,8 +30,8 @@ __all__ = ["LearnerSection", "ModelReport", "report_on"]
 
 MOST_ROWS = 100
 """Transitions up to which the table is complete."""
-LONGEST = 40
-"""Characters up to which a number of the noise table is shown in full."""
+LONGEST_NUMBER, LONGEST_FORMULA = 40, 80
+"""Characters up to which a cell of the noise table is shown in full."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +159,10 @@ class ModelReport:
 def _short(value: Any) -> Any:
     """A number or formula as MathML; a decimal of one with many digits, the size of one with many letters."""
     text = number_text(value)
-    if len(text) <= LONGEST:
+    symbolic = bool(getattr(value, "free_symbols", ()))
+    if len(text) <= (LONGEST_FORMULA if symbolic else LONGEST_NUMBER):
         return formula(value)
-    return (
-        f"a formula of {len(text)} characters"
-        if value.free_symbols
-        else cell_text(value, beside=False)
-    )
+    return f"a formula of {len(text)} characters" if symbolic else cell_text(value, beside=False)
 
 
 def data_link(data: Any) -> str:

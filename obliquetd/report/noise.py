@@ -43,9 +43,9 @@ COLUMNS = {
 
 LEGEND = (
     "bias^2: |Phi theta* - v|^2, which no number of steps removes. t variance: what t E|Phi (theta - theta*)|^2 tends "
-    "to for the average of the weights (of a least-squares estimator: for its weights), so the distance falls "
-    "as the root of this / t. variance / alpha: what a small constant step size alpha leaves, for ever, per unit of "
-    "alpha. All in the weights xi, along a trajectory."
+    "to, for the average of a learner's weights and for the weights of a least-squares estimator. variance / alpha: "
+    "what a small constant step size alpha leaves for ever, divided by alpha. All norms have the weights xi, and the "
+    "data come from one trajectory."
 )
 """What the columns mean."""
 
