@@ -245,6 +245,23 @@ class HypothesisError(MathematicalError):
         self.theorem, self.hypothesis, self.value = theorem, hypothesis, value
 
 
+class UnstableError(MathematicalError):
+    """The question is about weights that stay near the fixed point, and these do not.
+
+    Attributes
+    ----------
+    verdict : str
+        "unstable" or "marginal".
+    """
+
+    def __init__(self, message: str, verdict: str) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.verdict)
+
+
 class SignUndecidedError(MathematicalError):
     """A sign depends on the value of a symbol, so the question has no one answer.
 

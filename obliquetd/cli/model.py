@@ -69,10 +69,17 @@ def analyze(
     all_states: Annotated[
         bool, typer.Option("--all", help="Show every state in the table, however many there are.")
     ] = False,
+    noise: Annotated[
+        bool | None,
+        typer.Option(
+            "--noise/--no-noise",
+            help="Say how noisy the learners are, and LSTD and LS-ETD. By default where that is quick.",
+        ),
+    ] = None,
     *,
     numbers: dict[str, str],
 ) -> None:
-    """Analyse a model: chain, values, fixed points, and which learners are stable.
+    """Analyse a model: chain, values, fixed points, which learners are stable, and how noisy.
 
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
@@ -92,7 +99,7 @@ def analyze(
         over=over,
     )
     with err.status("solving ..."):
-        found = analyze_problem(problem, methods, rules)
+        found = analyze_problem(problem, methods, rules, noise=noise)
         data = found.to_dict() if as_json else None
     if data is not None:
         print_json(data)

@@ -132,7 +132,7 @@ def simulate(
     [bold]obliquetd simulate model.json --steps 5000 --runs 50 -o curves.png[/]
     """  # fmt: skip
     from obliquetd.experiments import simulate as run_learners
-    from obliquetd.report.analysis import quick_verdict
+    from obliquetd.report.verdicts import quick_verdict
 
     names = list(learner or BY_DEFAULT)
     kinds = [kind_of(name) for name in names]
@@ -297,7 +297,7 @@ def _show(found: Any, data: dict[str, Any]) -> None:
 
 def _remarks(problem: PolicyEvaluation, found: Any, data: dict[str, Any]) -> list[str]:
     """Sentences on what the errors alone would hide: divergence, and rewards that are zero."""
-    from obliquetd.report.analysis import stability_remarks
+    from obliquetd.report.verdicts import stability_remarks
 
     learners = data["learners"]
     remarks = stability_remarks({name: learners[name]["stability"] for name in found.curves})

@@ -9,9 +9,18 @@ import sympy as sp
 
 from obliquetd.algebra import cell_text, number_text
 from obliquetd.dynamics.stability import Stability
-from obliquetd.report.analysis import Analysis, LearnerRow
+from obliquetd.errors import NotUniqueError
+from obliquetd.report.analysis import Analysis
+from obliquetd.report.verdicts import LearnerRow, condition_text
 
-__all__ = ["formula_lines", "learner_cells", "stability_cells", "stability_text", "state_cells"]
+__all__ = [
+    "formula_lines",
+    "learner_cells",
+    "stability_cells",
+    "stability_text",
+    "state_cells",
+    "verdict_lines",
+]
 
 
 def _cell(value: Any) -> str:
@@ -24,12 +33,46 @@ def learner_cells(analysis: Analysis) -> list[list[str]]:
     out = [["learner", *(["A", "b"] if d == 1 else []), *(["theta"] if d <= 4 else [])]]
     out[0] += ["RMSE", "|v - Pi v|"]
     for row in analysis.learners:
-        if row.error is None:
-            dyn = row.dynamics
-            matrices = ([dyn.A, dyn.b] if d == 1 else []) + ([dyn.fixed_point()] if d <= 4 else [])
-            numbers = [cell_text(row.numbers[k], 10, beside=False) for k in ("rmse", "to_best")]
-            out.append([row.name, *map(_matrix_text, matrices), *numbers])
+        known = row.matrices
+        if known is None:
+            continue
+        cells = [*map(_matrix_text, known)] if d == 1 else []
+        if d <= 4:
+            cells.append(
+                _matrix_text(row.dynamics.fixed_point()) if row.error is None else _none(row.error)
+            )
+        numbers = row.numbers
+        cells += [
+            cell_text(numbers[k], 10, beside=False) if k in numbers else "-"
+            for k in ("rmse", "to_best")
+        ]
+        out.append([row.name, *cells])
     return out
+
+
+def _none(error: Exception) -> str:
+    """In place of a fixed point."""
+    return "many" if isinstance(error, NotUniqueError) else "none"
+
+
+def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
+    """The verdict on each learner, and it in words: those of one verdict together, conditions apart."""
+    together: dict[str, list[str]] = {}
+    apart = []
+    for row in analysis.learners:
+        if row.stability is None:
+            why = (
+                str(row.error)
+                if row.error is not None
+                else "not decided, since it has many weights"
+            )
+            apart.append(("undecided", f"{row.name} is undecided: {why}"))
+        elif row.stability.condition:
+            apart.append((row.verdict, f"{row.name} is {stability_text(row.stability)}"))
+        else:
+            together.setdefault(row.verdict, []).append(row.name)
+    told = [(verdict, f"{verdict}: {', '.join(names)}") for verdict, names in together.items()]
+    return sorted(told) + apart
 
 
 def stability_cells(analysis: Analysis) -> list[list[str]]:
@@ -65,11 +108,16 @@ def formula_lines(analysis: Analysis) -> list[str]:
         if point.theta is not None
     ]
     for row in analysis.learners:
-        if row.error is None and analysis.problem.native.Phi.shape[1] == 1:
-            A, b = (_matrix_text(m) for m in (row.dynamics.A, row.dynamics.b))
+        matrices = row.matrices
+        if matrices is not None and analysis.problem.native.Phi.shape[1] == 1:
+            A, b = map(_matrix_text, matrices)
             out.append(f"{row.name}, from its rule: A = [{A}], b = [{b}]")
-        if row.stability is not None:
-            out.append(f"{row.name} is {stability_text(row.stability)}")
+    if analysis.noise is not None:
+        heading, *rows = analysis.noise.cells(width=60)
+        for name, noise, *cells in rows:
+            cells = [x if len(x) <= 200 else f"a formula of {len(x)} characters" for x in cells]
+            told = "; ".join(f"{of} {x}" for of, x in zip(heading[2:], cells, strict=True))
+            out.append(f"noise of {name}: {noise}; {told}")
     return out
 
 
@@ -78,8 +126,7 @@ def stability_text(stability: Stability) -> str:
     conditions = [x for x in stability.condition if isinstance(x, sp.Basic)]
     if not conditions:
         return stability.verdict
-    text = "stable where " + " and ".join(f"{number_text(c)} > 0" for c in conditions)
-    return text if len(text) <= 300 else f"stable on a condition of {len(text)} characters"
+    return condition_text(stability)
 
 
 def _matrix_text(matrix: Any) -> str:

@@ -69,6 +69,7 @@ COLORS = {
     "refuted": "red",
     "open": "cyan",
 }
+STABILITY = {"stable": "green", "unstable": "red", "marginal": "yellow"}
 MOST_STATES = 24
 VERDICTS = {
     "holds": "green",
@@ -110,10 +111,12 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
 
 def show_analysis(found: Any, most: int) -> None:
     """The chain, the states, the fixed points, the learners, and what does not exist."""
-    from obliquetd.cli.tables import formula_lines
+    from obliquetd.cli.tables import formula_lines, verdict_lines
 
     problem = found.problem
     out.print(f"[bold]{escape(repr(problem))}[/]")
+    for verdict, told in verdict_lines(found):
+        out.print(f"[{STABILITY.get(verdict, 'cyan')}]{escape(told)}[/]", soft_wrap=True)
     classes = problem.chain.classes
     closed = [c for c in classes if c.closed]
     transient = problem.chain.transient
@@ -138,6 +141,7 @@ def show_analysis(found: Any, most: int) -> None:
 def _show_tables(found: Any, most: int) -> None:
     from obliquetd.cli.tables import learner_cells, stability_cells, state_cells
     from obliquetd.problem.compare import LEGEND
+    from obliquetd.report.noise import LEGEND as NOISE
 
     states = len(found.problem.states)
     print_cells(state_cells(found, most))
@@ -159,6 +163,12 @@ def _show_tables(found: Any, most: int) -> None:
             "whether they come to it: the expected update, and constant step sizes (mean square)"
         )
         print_cells(verdicts)
+    if found.noise is not None:
+        out.print("how noisy they are at their fixed points, and LSTD and LS-ETD beside them")
+        print_cells(found.noise.cells())
+        out.print(f"[dim]{escape(NOISE)}[/]")
+        for crossing in found.noise.crossovers:
+            out.print(escape(str(crossing)), soft_wrap=True)
 
 
 def _numbers(rows: Any) -> str:
@@ -189,6 +199,12 @@ def _notes(found: Any) -> list[str]:
     for learner in found.learners:
         if learner.error is not None and str(learner.error) not in failures:
             notes.setdefault(str(learner.error), []).append(f"{learner.name} (rule)")
+    known = {} if found.noise is None else found.noise.notes
+    for name, why in known.items():
+        if why not in notes and why not in failures:
+            notes.setdefault(f"infinite noise: {why}" if "infinite" in why else why, []).append(
+                name
+            )
     for what, why in found.notes.items():
         notes.setdefault(why, []).append(what)
     return [f"[yellow]{escape(', '.join(of))}[/]: {escape(why)}" for why, of in notes.items()]

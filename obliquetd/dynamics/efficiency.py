@@ -5,7 +5,7 @@ whose noise N_t, the update at x*, is correlated from step to step. Its long-run
 (:mod:`obliquetd.dynamics.long_run`) decides how far the weights stray:
 
 * the averaged weights: t Cov tends to A^-1 Sigma A^-T (Polyak and Juditsky 1992), which no estimator
-  of the same fixed point beats (Mou, Pananjady and Wainwright 2023; Pananjady and Wainwright 2021);
+  of the same fixed point beats: :mod:`obliquetd.dynamics.optimality` has the sources and the gaps;
 * a constant step size: Cov / alpha tends to S with A S + S A' = Sigma as alpha goes to 0;
 * alpha_t = c / t: t Cov tends to S with (c A - I/2) S + S (c A - I/2)' = c^2 Sigma, where
   c A - I/2 is stable (Kushner and Yin 2003, Chapter 10).
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from functools import cached_property, singledispatch
 from typing import Any
 
-from obliquetd.algebra import FloatMatrix, Matrix, number_text, parse_number
+from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, number_text, parse_number
 from obliquetd.dynamics.at_weights import mean_A, moments_at
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.float_stability import float_stability
@@ -29,9 +29,10 @@ from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
 from obliquetd.dynamics.lyapunov import solve_lyapunov
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.memory_moments import MemoryMoments
+from obliquetd.dynamics.optimality import BesideTheAverage
 from obliquetd.dynamics.sampling import check_sampling, resolve_sampling
 from obliquetd.dynamics.stability import verdict_on
-from obliquetd.errors import InputError, MathematicalError, SignUndecidedError
+from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, UnstableError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -40,7 +41,7 @@ __all__ = ["Efficiency", "efficiency", "efficiency_of"]
 LEAST_SQUARES = "otd.LSTD(lam) needs only a non-singular A, and its efficiency is otd.efficiency(problem, otd.LSTD(lam))"
 
 
-class Efficiency:
+class Efficiency(BesideTheAverage):
     """The noise of a learner at its fixed point; made by :func:`efficiency`.
 
     All matrices are of x, which is theta, or (theta, w) for gradient learners; :meth:`of_theta`
@@ -73,6 +74,10 @@ class Efficiency:
     @property
     def _d(self) -> int:
         return self._ops.Phi.shape[1]
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return self._ops.arithmetic
 
     @property
     def _expectation(self) -> Expectation:
@@ -180,6 +185,11 @@ class Efficiency:
         return self._public(self._averaged)
 
     @cached_property
+    def _constant_step(self) -> Matrix:
+        self._need_stable()
+        return solve_lyapunov(self._Q, self._noise)
+
+    @property
     def constant_step(self) -> Any:
         """The limit of Cov(x_t) / alpha for small constant step sizes, (D, D): A S + S A' = Sigma.
 
@@ -188,8 +198,7 @@ class Efficiency:
         MathematicalError
             Where the noise is infinite, or A is not stable.
         """
-        self._need_stable()
-        return self._public(solve_lyapunov(self._Q, self._noise))
+        return self._public(self._constant_step)
 
     def schedule(self, c: Any) -> Any:
         """The limit of t Cov(x_t) with step sizes c / t, (D, D).
@@ -205,6 +214,9 @@ class Efficiency:
             Where c is too small (the error then dies out slower than 1 / t), the noise is infinite,
             or A is not stable.
         """
+        return self._public(self._schedule(c))
+
+    def _schedule(self, c: Any) -> Matrix:
         arithmetic = self._ops.arithmetic
         read = parse_number(c, "c")
         factor, told = arithmetic.scalar(read), number_text(read)
@@ -217,7 +229,7 @@ class Efficiency:
                 f"the step sizes {told}/t of {self.learner.name} are too small: c A - I/2 is not "
                 "stable, and the covariance dies out slower than 1/t. Use a larger c"
             )
-        return self._public(solve_lyapunov(shifted, self._noise.scaled(factor * factor)))
+        return solve_lyapunov(shifted, self._noise.scaled(factor * factor))
 
     def distance(self, t: int) -> Any:
         """trace(C averaged) / t: what E|Phi (average - theta*)|^2 in the weights xi tends to.
@@ -239,9 +251,11 @@ class Efficiency:
 
     @cached_property
     def _spread(self) -> Any:
-        """trace(C averaged), of theta."""
+        return self._seen(self._averaged)
+
+    def _seen(self, matrix: Matrix) -> Any:
         theta, B = range(self._d), self._expectation.span.basis
-        covariance = (B @ self._averaged @ B.T).submatrix(theta, theta)
+        covariance = (B @ matrix @ B.T).submatrix(theta, theta)
         return sum(self._ops.C.row_dots(covariance).entries(), self._ops.arithmetic.zero)
 
     @property
@@ -305,10 +319,9 @@ class Efficiency:
 
     def _need_stable(self) -> None:
         if not self._dynamics.is_stable():
-            raise MathematicalError(
-                f"{self.name} is {self._dynamics.stability.verdict} here: its weights do not stay "
-                f"near the fixed point. {LEAST_SQUARES}"
-            )
+            verdict = self._dynamics.stability.verdict
+            told = f"{self.name} is {verdict} here: its weights do not stay near the fixed point"
+            raise UnstableError(f"{told}. {LEAST_SQUARES}", verdict)
 
     def _stable(self, Q: Matrix, what: str) -> bool:
         if not Q.shape[0]:

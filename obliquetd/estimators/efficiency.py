@@ -76,11 +76,11 @@ class LeastSquaresEfficiency(Efficiency):
         _ = self._x
 
     @cached_property
-    def constant_step(self) -> Any:
+    def _constant_step(self) -> Matrix:
         """KindError: there is no step size."""
         self._no_step_size()
 
-    def schedule(self, c: Any) -> Any:  # noqa: ARG002
+    def _schedule(self, c: Any) -> Matrix:  # noqa: ARG002
         """KindError: there is no step size."""
         self._no_step_size()
 

@@ -44,7 +44,7 @@ def learning_curves(
 
     A curve is the mean over the runs. Where exact lines are given it is the root of their mean
     square, the quantity that those lines are the limit of; the axis says so. A curve ends in a cross where the first run diverged, and its label counts how many did, also
-    outside the window.
+    outside the window. One that is 0 at every step is named in the legend and not drawn.
 
     Parameters
     ----------
@@ -121,8 +121,13 @@ def _draw(
     lost = sum(t is not None for t in curve.diverged_at[:runs])
     mean = average(values[:, inside])
     good = np.isfinite(mean)
+    silent = (
+        good.all() and not mean.any()
+    )  # a line along the axis would look like a perfect learner
+    good = good & (not silent)
     x, y = steps[inside][good], mean[good]
     label = mathtext(name) + (f" ({lost} of {count} runs diverged)" if lost else "")
+    label += " (0 at every step, not drawn)" if silent else ""
     color = curve.learner.color
     gap = max(1, len(x) // 8)
     ax.plot(

@@ -7,63 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sympy as sp
-
 from obliquetd.algebra import serial_number
-from obliquetd.dynamics import MeanDynamics, mean_dynamics, step_size_limit
-from obliquetd.dynamics.stability import Stability
-from obliquetd.errors import MathematicalError, ObliqueTDError, SingularError
+from obliquetd.errors import MathematicalError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS, Comparison, compare
+from obliquetd.report.noise import Noise, measure_noise, too_large
+from obliquetd.report.verdicts import LARGEST_SWEEP, LearnerRow, learner_row, stability_remarks
 
-__all__ = ["Analysis", "LearnerRow", "analyze", "json_number", "quick_verdict", "stability_remarks"]
+__all__ = ["Analysis", "analyze", "json_number"]
 
 HEAVY = ("criterion", "distance", "angle", "worst_case")
 """Quantities that need X*, an n by d matrix of long numbers."""
 LARGEST_X = {"exact": 2_500, "symbolic": 200, "float": 300_000}
 """Entries of X* up to which they are computed."""
-
-
-LARGEST_SWEEP = 300_000
-"""Evaluations of a rule's inner loop up to which its mean dynamics are derived."""
-LARGEST_VERDICT = 40
-"""Weights up to which stability is decided where it takes more than eigenvalues in floats."""
-LARGEST_LIMIT = 150
-"""Entries of the second moments up to which the largest step size is computed."""
-LONGEST_LIMIT = 256
-"""Bits of the numbers up to which it is computed."""
-
-
-@dataclass(frozen=True, eq=False)
-class LearnerRow:
-    """What one learner does in expectation, from its rule.
-
-    Attributes
-    ----------
-    name : str
-    dynamics : MeanDynamics
-    numbers : dict of str to number
-        ``rmse`` at the fixed point, and ``to_best``, ||v_hat - Pi v||_Xi.
-    error : ObliqueTDError or None
-        Why there is no update or no fixed point.
-    stability : Stability or None
-        The verdict on the expected update; None where there is none.
-    limit : number or None
-        The largest constant step size that is stable in mean square, where one is computed.
-    """
-
-    name: str
-    dynamics: MeanDynamics
-    numbers: dict[str, Any]
-    error: ObliqueTDError | None = None
-    stability: Stability | None = None
-    limit: Any = None
-
-    @property
-    def verdict(self) -> str:
-        """``"stable"``, ``"unstable"``, ``"marginal"``, ``"undecided"``, or ``"-"``."""
-        return "-" if self.stability is None else self.stability.verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +40,8 @@ class Analysis:
         Quantities by state that do not exist.
     notes : dict of str to str
         What was left out, and why.
+    noise : Noise or None
+        How noisy the learners are, and LSTD and LS-ETD, where that was computed.
     """
 
     problem: PolicyEvaluation
@@ -91,6 +50,7 @@ class Analysis:
     learners: tuple[LearnerRow, ...]
     errors: dict[str, MathematicalError]
     notes: dict[str, str]
+    noise: Noise | None = None
 
     @property
     def problems(self) -> dict[str, str]:
@@ -153,6 +113,7 @@ class Analysis:
                 for row in self.comparison
             ],
             "learners": [_learner_data(row) for row in self.learners],
+            "noise": None if self.noise is None else self.noise.to_dict(json_number),
             "problems": self.problems,
             "remarks": self.remarks,
         }
@@ -174,43 +135,6 @@ class Analysis:
             return function()
         except MathematicalError:
             return None
-
-
-def stability_remarks(verdicts: Mapping[str, str | None]) -> list[str]:
-    """A sentence on the learners that are unstable, and one on those that are marginal."""
-    named = {
-        wanted: ", ".join(name for name, verdict in verdicts.items() if verdict == wanted)
-        for wanted in ("unstable", "marginal")
-    }
-    found = []
-    if named["unstable"]:
-        found.append(
-            f"{named['unstable']}: the expected update is unstable, so the weights run away from "
-            "the fixed point with every step size; the learner diverges."
-        )
-    if named["marginal"]:
-        found.append(
-            f"{named['marginal']}: the expected update is marginal, so the weights need not "
-            "come to the fixed point."
-        )
-    return found
-
-
-def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) -> str | None:
-    """The verdict on a learner's expected update; None where it is not quick, or there is none.
-
-    ``sampling`` counts: from independent transitions, where traces start empty, ETD is TD.
-    """
-    d = problem.native.Phi.shape[1]
-    if (
-        len(problem.mdp.table) * d * d > LARGEST_SWEEP
-        or _weights(problem, learner) > LARGEST_VERDICT
-    ):
-        return None
-    found: Stability | None = _attempt(
-        lambda: _stability(mean_dynamics(problem, learner, sampling=sampling))
-    )
-    return None if found is None else found.verdict
 
 
 def _best(problem: PolicyEvaluation) -> list[Any]:
@@ -235,68 +159,25 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
     }
     if row.stability is not None and row.stability.condition:
         data["condition"] = [str(serial_number(c)) for c in row.stability.condition]
+    dyn = row.dynamics
+    matrices = row.matrices
+    if matrices is not None:
+        data.update(A=_rows(matrices[0]), b=_vector(matrices[1]))
     if row.error is not None:
         return {**data, "problem": str(row.error)}
-    dyn = row.dynamics
     return {
         **data,
-        "A": _rows(dyn.A),
-        "b": _vector(dyn.b),
         "theta": _vector(dyn.fixed_point()),
         **{k: json_number(v) for k, v in row.numbers.items()},
     }
-
-
-def _learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
-    dyn = mean_dynamics(problem, learner)
-    stability = _attempt(lambda: _stability(dyn))
-    unstable = stability is not None and stability.verdict == "unstable"
-    limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
-    try:
-        v_hat = dyn.v_hat
-        gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]
-        numbers = {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
-        return LearnerRow(name, dyn, numbers, None, stability, limit)
-    except ObliqueTDError as error:
-        return LearnerRow(name, dyn, {}, error, stability, limit)
-
-
-def _attempt(function: Callable[[], Any]) -> Any:
-    try:
-        return function()
-    except ObliqueTDError:
-        return None
-
-
-def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
-    return learner.size(int(problem.native.Phi.shape[1]))
-
-
-def _stability(dyn: MeanDynamics) -> Stability | None:
-    small = _weights(dyn.problem, dyn.learner) <= LARGEST_VERDICT
-    return dyn.stability if small or dyn.problem.arithmetic == "float" else None
-
-
-def _limit(problem: PolicyEvaluation, learner: Learner) -> Any:
-    if problem.arithmetic == "symbolic" or learner.has_memory:
-        return None
-    size = len(problem.states) * _weights(problem, learner) ** 2
-    if size > LARGEST_LIMIT or _longest(problem) > LONGEST_LIMIT:
-        return None
-    return step_size_limit(problem, learner)
-
-
-def _longest(problem: PolicyEvaluation) -> int:
-    """Bits of the longest rational of the model."""
-    numbers = (x for row in problem.mdp.transitions for x in row[3:])
-    rationals = (x for x in (*numbers, *problem.xi) if isinstance(x, sp.Rational))
-    return max((max(abs(int(x.p)), int(x.q)).bit_length() for x in rationals), default=0)
 
 
 def analyze(
     problem: PolicyEvaluation,
     methods: Sequence[str] = METHODS,
     learners: Mapping[str, Learner] | None = None,
+    *,
+    noise: bool | None = None,
 ) -> Analysis:
     """The chain, the values, the fixed points and the learners of a problem.
 
@@ -307,6 +188,8 @@ def analyze(
         Names that ``problem.fixed_point`` knows.
     learners : mapping of name to Learner, optional
         Whose expected update is derived from its rule; none unless given.
+    noise : bool, optional
+        Whether to compute how noisy those learners are; unless given, where that is quick.
 
     Examples
     --------
@@ -347,9 +230,16 @@ def analyze(
             f"left out: {n_rows} transitions with {d} features are many for {d + 1} sweeps"
         )
     elif "xi" not in errors:
-        rows = [_learner_row(problem, name, learner) for name, learner in (learners or {}).items()]
+        rows = [learner_row(problem, name, learner) for name, learner in (learners or {}).items()]
     comparison = compare(problem, methods, quantities=wanted)
-    return Analysis(problem, columns, comparison, tuple(rows), errors, notes)
+    found = None
+    if rows and learners and noise is not False:
+        why = "" if noise else too_large(problem)
+        if why:
+            notes["noise"] = why
+        else:
+            found = measure_noise(problem, learners)
+    return Analysis(problem, columns, comparison, tuple(rows), errors, notes, found)
 
 
 def json_number(value: Any) -> Any:

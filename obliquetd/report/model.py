@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.algebra import cell_text
+from obliquetd.algebra import cell_text, number_text
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
-from obliquetd.experiments import simulate
 from obliquetd.formats import model_to_dict
-from obliquetd.learners import ETD, LEARNERS, SETD, TD, Learner, require_learners
+from obliquetd.learners import LEARNERS, Learner, require_learners
 from obliquetd.learners.check import require_averageable, require_runnable
 from obliquetd.learners.words import TWIN
-from obliquetd.plotting import (
-    eigenvalues,
-    learning_curves,
-    mdp_graph,
-    projections,
-    stability_regions,
-)
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.report.analysis import Analysis, analyze
+from obliquetd.report.drawing import MAKERS, named
 from obliquetd.report.mathml import equations, mathml
 from obliquetd.report.mathml import value as formula
-from obliquetd.report.pictures import Picture, as_svg
-from obliquetd.reproduction.study import expected_errors
+from obliquetd.report.noise import COLUMNS, LEGEND
+from obliquetd.report.pictures import Picture
+from obliquetd.report.verdicts import LearnerRow, condition_text
 
 __all__ = ["LearnerSection", "ModelReport", "report_on"]
 
-DRAWN = (TD(), SETD(), ETD())
-"""Whose regions and curves are drawn, beside the reader's own: they differ in one word."""
-MOST_DRAWN = 14
-"""States up to which the graph is drawn."""
 MOST_ROWS = 100
 """Transitions up to which the table is complete."""
-REGION_SIZE = (6, 4)
-"""States and features up to which regions in the discount are computed."""
-CURVE_STEPS, CURVE_RUNS = 2000, 20
+LONGEST_NUMBER, LONGEST_FORMULA = 40, 80
+"""Characters up to which a cell of the noise table is shown in full."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +110,35 @@ class ModelReport:
         return heading, rows
 
     @property
+    def noise(self) -> tuple[list[str], list[list[Any]]]:
+        """How noisy each learner is: its numbers, or in words why there are none."""
+        found = self.analysis.noise
+        if found is None:
+            return [], []
+        rows = [
+            [
+                row.name,
+                row.told,
+                *(_short(row.numbers[k]) if k in row.numbers else row.words[k] for k in COLUMNS),
+            ]
+            for row in found.rows
+        ]
+        return ["learner", "long-run noise", *COLUMNS.values()], rows
+
+    @property
+    def noise_legend(self) -> str:
+        """What its columns mean."""
+        return LEGEND
+
+    @property
+    def noise_notes(self) -> list[str]:
+        """Why noise is infinite or not known, once each with all that it concerns."""
+        told: dict[str, list[str]] = {}
+        for name, why in (self.analysis.noise.notes if self.analysis.noise else {}).items():
+            told.setdefault(why, []).append(name)
+        return [f"{', '.join(names)}: {why}" for why, names in told.items()]
+
+    @property
     def model_link(self) -> str:
         """The model as a file to download."""
         return data_link(model_to_dict(self.problem))
@@ -138,6 +154,15 @@ class ModelReport:
             f"{len(closed)} recurrent class{'es' if len(closed) != 1 else ''} ({told}), "
             f"{transient} transient state{'s' if transient != 1 else ''}"
         )
+
+
+def _short(value: Any) -> Any:
+    """A number or formula as MathML; a decimal of one with many digits, the size of one with many letters."""
+    text = number_text(value)
+    symbolic = bool(getattr(value, "free_symbols", ()))
+    if len(text) <= (LONGEST_FORMULA if symbolic else LONGEST_NUMBER):
+        return formula(value)
+    return f"a formula of {len(text)} characters" if symbolic else cell_text(value, beside=False)
 
 
 def data_link(data: Any) -> str:
@@ -180,21 +205,14 @@ def report_on(
     shown = [
         x for x in listed if not x.reads & TWIN
     ]  # double sampling takes every pair of outcomes
-    analysis = analyze(problem, METHODS, _named((*shown, *own)))
+    analysis = analyze(problem, METHODS, named((*shown, *own)))
     matrices, gaps = equations(problem.equations())
-    sections = [_section(row.name, row.dynamics) for row in analysis.learners]
+    sections = [_section(row) for row in analysis.learners]
     report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]
-    makers: Mapping[str, Callable[[], Picture | str]] = {
-        "graph": lambda: _graph(problem),
-        "geometry": lambda: _geometry(problem),
-        "eigenvalues": lambda: _eigenvalues(analysis),
-        "regions": lambda: _regions(problem, own),
-        "curves": lambda: _curves(analysis, own),
-    }
-    for name, make in makers.items():
+    for name, make in MAKERS.items():
         try:
-            made = make()
+            made = make(analysis, own)
         except ObliqueTDError as error:
             made = str(error)
         if isinstance(made, str):
@@ -205,30 +223,24 @@ def report_on(
     return report
 
 
-def _named(learners: Iterable[Learner], taken: Collection[str] = ()) -> dict[str, Learner]:
-    """By their labels, and numbered where two are called the same."""
-    out: dict[str, Learner] = {}
-    for learner in learners:
-        name, k = learner.label, 2
-        while name in out or name in taken:
-            name, k = f"{learner.label} ({k})", k + 1
-        out[name] = learner
-    return out
-
-
-def _section(name: str, dynamics: Any) -> LearnerSection:
+def _section(row: LearnerRow) -> LearnerSection:
+    dynamics = row.dynamics
+    parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)])
+    problem = "" if row.error is None else str(row.error)
     try:
         stability: Stability = dynamics.stability
     except ObliqueTDError as error:
-        return LearnerSection(name, "undecided", "", [], problem=str(error))
-    parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)])
+        return LearnerSection(row.name, "undecided", "", parts, problem=problem or str(error))
     link = ""
     if dynamics.expectation.arithmetic.kind == "exact":
         try:
             link = data_link(dynamics.certificate())
         except ObliqueTDError:
             link = ""
-    return LearnerSection(name, stability.verdict, _told(stability), parts, link)
+    told = _told(stability)
+    if row.limit is not None:
+        told += f"{'; ' if told else ''}largest constant step size that is stable in mean square: {row.limit_text}"
+    return LearnerSection(row.name, stability.verdict, told, parts, link, problem)
 
 
 def _told(stability: Stability) -> str:
@@ -240,101 +252,5 @@ def _told(stability: Stability) -> str:
     if stability.margin is not None:
         parts.append(f"smallest real part {stability.margin:.4g}, in floats")
     if stability.condition:
-        text = "stable where " + " and ".join(f"{c} > 0" for c in stability.condition)
-        parts.append(text if len(text) <= 300 else f"a condition of {len(text)} characters")
+        parts.append(condition_text(stability))
     return "; ".join(parts)
-
-
-def _graph(problem: PolicyEvaluation) -> Picture | str:
-    n = len(problem.states)
-    if n > MOST_DRAWN:
-        return f"not drawn: {n} states, more than {MOST_DRAWN}"
-    about = (
-        f"A graph of {n} states and {len(problem.mdp.table)} outcomes; the table of transitions "
-        "has the same numbers."
-    )
-    return as_svg(mdp_graph(problem), "The model as a graph", about)
-
-
-def _geometry(problem: PolicyEvaluation) -> Picture | str:
-    ax = projections(problem)
-    about = (
-        "The value function, the span of the features, and the point to which each method projects "
-        "it. Axes are scaled by the root of the state weights, so the orthogonal projection is "
-        "perpendicular. Crosses are T v of each fixed point."
-    )
-    return as_svg(ax, "The geometry of the projections", about)
-
-
-def _eigenvalues(analysis: Analysis) -> Picture | str:
-    named = {}
-    for row in analysis.learners:
-        try:
-            row.dynamics.spectrum()
-        except ObliqueTDError:
-            continue
-        named[row.name] = row.dynamics
-    if not named:
-        return "no learner has a matrix A of numbers"
-    about = "Eigenvalues of A for each learner; one in the shaded left half makes it unstable."
-    return as_svg(eigenvalues(named), "Eigenvalues of the expected updates", about)
-
-
-def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
-    n, d = problem.native.Phi.shape
-    if problem.arithmetic == "float" or n > REGION_SIZE[0] or d > REGION_SIZE[1]:
-        return (
-            f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; up to "
-            f"{REGION_SIZE[0]} states and {REGION_SIZE[1]} features, exact, they are"
-        )
-    gamma = sp.Symbol("gamma")
-    if problem.symbols:
-        if problem.symbols != (gamma,):
-            return "regions in the discount need no other symbol"
-        free = problem
-    else:
-        free = problem.replace(discount=gamma)
-    drawn = _named((*DRAWN, *own))
-    ax = stability_regions(free, list(drawn.values()), gamma)
-    about = "; ".join(
-        f"{name}: {text.get_text()}" for name, text in zip(drawn, ax.texts, strict=True)
-    )
-    return as_svg(ax, "Discounts for which learning is stable", f"Stable for gamma in: {about}.")
-
-
-def _curves(analysis: Analysis, own: Sequence[Learner]) -> Picture | str:
-    problem = analysis.problem
-    if problem.arithmetic == "symbolic":
-        return "learning curves need numbers; substitute them for the symbols"
-    floats = problem.replace(arithmetic="float")
-    alpha = 0.05 / max(float((floats.Phi**2).sum(axis=1).max()), 1e-12)
-    chosen: dict[str, Learner] = {"TD": TD(alpha), "SETD": SETD(alpha), "ETD": ETD(alpha / 4)}
-    for name, learner in _named(own, chosen).items():
-        given: Any = learner  # every learner is a dataclass
-        chosen[name] = replace(given, alpha=alpha) if learner.alpha is None else learner
-    silent = all(row[4] == 0 for row in problem.mdp.transitions)
-    theta0 = [1.0] * floats.Phi.shape[1] if silent else None  # from 0 nothing would move
-    found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0, theta0=theta0)
-    small = len(problem.states) <= MOST_DRAWN and floats.Phi.shape[1] <= MOST_DRAWN
-    exact = expected_errors(floats, chosen, CURVE_STEPS, theta0) if small else {}
-    ax = learning_curves(found, exact={name: lines["rmse"] for name, lines in exact.items()})
-    sizes = ", ".join(f"{name} {x.step_size(0):.3g}" for name, x in chosen.items())
-    squares = {name: (c.rmse[:, -1] ** 2).mean() for name, c in found.curves.items()}
-    averages = {n: np.sqrt(s) if exact else found[n].mean()[-1] for n, s in squares.items()}
-    ends = ", ".join(f"{name} {value:.4g}" for name, value in averages.items())
-    about = (
-        f"RMSE over {CURVE_STEPS} steps, {'root mean square' if exact else 'mean'} of {CURVE_RUNS} runs, "
-        f"with step sizes {sizes}. It ends at {ends}."
-    )
-    if silent:
-        about += " Every reward is 0, so weights of 0 are the solution; the runs begin with weights of 1."
-    if exact:
-        about += " Dashed: the root of the exact expected square error."
-    limits = [
-        f"{row.name} {cell_text(row.limit, beside=False)}"
-        for row in analysis.learners
-        if row.name in chosen and row.limit is not None
-    ]
-    if limits:
-        about += f" Largest constant step size that is stable in mean square: {', '.join(limits)}."
-    return as_svg(ax, "Learning curves", about)

@@ -11,6 +11,7 @@ from obliquetd import MDP, Policy, PolicyEvaluation, save_model
 from obliquetd.domains import baird_star, boyan_chain, two_state, w_to_2w
 from obliquetd.experiments import simulate
 from obliquetd.learners import GTD2, SETD, TD
+from obliquetd.report.noise import LARGEST
 from tests.test_cli import run, strict
 
 
@@ -241,3 +242,52 @@ def test_episodes_from_a_start_of_their_own_have_no_verdict(tmp_path):
     assert strict(run(*given).stdout)["learners"]["TD"]["stability"] == "stable"
     own = strict(run(*given, "--start", "t").stdout)
     assert own["learners"]["TD"]["stability"] is None
+
+
+def test_the_verdicts_come_before_everything_else(model, tmp_path):
+    lines = run("analyze", model).stdout.splitlines()
+    assert lines[1].startswith("stable: setd, etd, gtd2, tdc")
+    assert lines[2] == "unstable: td"
+    save_model(two_state("gamma", reward=1), tmp_path / "s.json")
+    symbols = run("analyze", tmp_path / "s.json").stdout.splitlines()
+    assert symbols[1].startswith("td is stable where")
+    assert symbols[2].startswith("setd is undecided: the sign of")
+
+
+def test_a_learner_without_a_fixed_point_keeps_its_matrix(tmp_path):
+    save_model(two_state("5/6", reward=1), tmp_path / "m.json")
+    done = run("analyze", tmp_path / "m.json", "--json", expect=2)
+    rows = {row["learner"]: row for row in strict(done.stdout)["learners"]}
+    assert (rows["td"]["A"], rows["td"]["b"]) == ([["0"]], ["3/2"])
+    for name in ("gtd2", "tdc"):
+        assert rows[name]["A"][1] == ["0", "5/2"]
+        assert "theta" not in rows[name]
+        assert "many fixed points" in rows[name]["problem"]
+    told = run("analyze", tmp_path / "m.json", expect=2).stdout
+    assert "0 0; 0 5/2" in told
+    assert " none " in told
+    assert " many " in told
+
+
+def test_noise_is_shown_where_it_is_quick_and_on_request(model, tmp_path, monkeypatch):
+    data = strict(run("analyze", model, "--json").stdout)["noise"]
+    rows = {row["learner"]: row for row in data["learners"]}
+    assert rows["td"]["finite"] is True
+    assert rows["td"]["variance"] is None
+    assert "TD is unstable here" in rows["td"]["problems"]["variance"]
+    assert rows["etd"]["finite"] is False
+    assert "second moment of the memory F" in rows["etd"]["reason"]
+    assert rows["LSTD"]["variance"] == "3125"
+    assert data["crossovers"] == []  # LS-ETD's noise is infinite
+    save_model(two_state("1/2", reward=1), tmp_path / "h.json")
+    crossing = strict(run("analyze", tmp_path / "h.json", "--json").stdout)["noise"]["crossovers"]
+    assert [c["less_biased"] for c in crossing] == ["LS-ETD"]
+    told = " ".join(run("analyze", tmp_path / "h.json").stdout.split())
+    assert "LS-ETD is better than LSTD after any number of steps" in told
+    assert "how noisy" not in run("analyze", model, "--no-noise").stdout
+    monkeypatch.setitem(LARGEST, "exact", 1)
+    quick = run("analyze", model, "--learner", "td")
+    assert "obliquetd analyze --noise" in " ".join(quick.stdout.split())
+    asked = run("analyze", model, "--learner", "td", "--noise").stdout
+    assert "how noisy" in asked
+    assert "left out" not in asked

@@ -81,3 +81,14 @@ def test_nothing_global_is_touched(found):
     learning_curves(found)
     assert dict(matplotlib.rcParams) == before
     assert not plt.get_fignums()
+
+
+def test_a_line_of_zeros_is_named_and_not_drawn():
+    """Without rewards, from weights of 0: it would look like a perfect learner."""
+    problem = two_state()
+    ax = learning_curves(simulate(problem, {"TD": TD(0.01)}, steps=50, runs=2))
+    assert ax.get_legend_handles_labels()[1] == ["TD (0 at every step, not drawn)"]
+    assert all(len(line.get_xdata()) == 0 for line in ax.get_lines())
+    moved = learning_curves(simulate(problem, {"TD": TD(0.01)}, steps=50, runs=2, theta0=[1]))
+    assert moved.get_legend_handles_labels()[1] == ["TD"]
+    assert len(moved.get_lines()[0].get_xdata()) > 1

@@ -240,7 +240,8 @@ def test_the_command(tmp_path):
 def test_a_model_without_rewards_begins_away_from_its_solution():
     """From weights of 0 nothing would move, and every learner would end at 0."""
     about = report_on(baird_star()).pictures["curves"].about
-    assert "the runs begin with weights of 1" in about
+    assert "the runs begin with the weights (1, 1, 1, 1, 1, 1, 10, 1)" in about
+    assert "step size that is stable in mean square: TD none, TD is unstable" in about
     ends = dict(
         re.findall(
             r"(TD|SETD|ETD) ([0-9.e+-]+|inf)[,.](?= |$)",
@@ -250,5 +251,56 @@ def test_a_model_without_rewards_begins_away_from_its_solution():
     assert set(ends) == {"TD", "SETD", "ETD"}
     assert all(float(value) > 0 for value in ends.values())
     paid = report_on(two_state(reward=1)).pictures["curves"].about
-    assert "weights of 1" not in paid
+    assert "the runs begin" not in paid
+    silent = report_on(two_state()).pictures["curves"].about
+    assert "the runs begin with weights of 1" in silent
     assert "root mean square of 20 runs" in paid
+
+
+def test_rewards_that_are_never_seen_are_none():
+    """A reward of an action that the behaviour never takes moves nothing; features of 0 have no curve."""
+    rows = [("s", "go", "s", 1, 0), ("s", "never", "s", 1, 5)]
+    mdp = MDP.from_transitions(rows)
+    given = PolicyEvaluation(mdp, target=Policy({"s": {"go": 1}}), discount="1/2", features=[[1]])
+    assert "the runs begin with weights of 1" in report_on(given).pictures["curves"].about
+    flat = report_on(given.replace(features=[[0]]))
+    assert "curves" not in flat.pictures
+    assert any(gap.startswith("curves: every value and every error is 0") for gap in flat.gaps)
+
+
+def test_the_verdicts_come_first_and_in_words(pages):
+    page = pages["two"]
+    top = page[: page.index("<nav")]
+    assert re.findall(r'<li>([\w-]+) <span class="verdict \w+">(\w+)</span>', top)[:3] == [
+        ("TD", "unstable"), ("SETD", "stable"), ("ETD", "stable"),
+    ]  # fmt: skip
+    assert "TD: the expected update is unstable" in top
+    assert "mean square: none, TD is unstable" in page
+    assert '<span class="verdict undecided">undecided' in pages["symbols"][: page.index("<nav")]
+
+
+def test_a_singular_learner_keeps_its_matrix():
+    """At 5/6 TD has no fixed point, and GTD2 and TDC have many: A and b are there all the same."""
+    sections = {s.name: s for s in report_on(two_state("5/6", reward=1)).learners}
+    for name in ("TD", "GTD2", "TDC"):
+        assert sections[name].equations[0].startswith("<math")
+        assert ">A<" in sections[name].equations[0]
+        assert "A is singular" in sections[name].problem
+    assert not sections["SETD"].problem
+
+
+def test_noise_bias_rate_and_crossover(pages):
+    report = report_on(MODELS["two"])
+    heading, rows = report.noise
+    cells = {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in rows}
+    assert cells["ETD"]["long-run noise"] == "infinite"
+    assert cells["ETD"]["t variance, averaged"] == "infinite noise"
+    assert cells["TD"]["long-run noise"] == "finite"
+    assert cells["TD"]["t variance, averaged"] == "unstable"
+    assert cells["LSTD"]["variance / alpha"] == "no step size"
+    assert "3125" in cells["LSTD"]["t variance, averaged"]
+    assert any("second moment of the memory F" in note for note in report.noise_notes)
+    assert 'id="noise"' in pages["two"]
+    assert "is better than" in pages["boyan"]
+    assert 'id="noise"' not in pages["floats"]  # 1200 transitions: said, not waited for
+    assert "obliquetd analyze --noise" in pages["floats"]

@@ -1,0 +1,178 @@
+"""The pictures of a report on a model; a maker returns a picture, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from obliquetd.domains import baird_star
+from obliquetd.errors import ObliqueTDError
+from obliquetd.experiments import simulate
+from obliquetd.learners import ETD, SETD, TD, Learner
+from obliquetd.plotting import (
+    eigenvalues,
+    learning_curves,
+    mdp_graph,
+    projections,
+    stability_regions,
+)
+from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.analysis import Analysis
+from obliquetd.report.pictures import Picture, as_svg
+from obliquetd.reproduction.study import expected_errors
+
+__all__ = ["MAKERS", "named"]
+
+DRAWN = (TD(), SETD(), ETD())
+"""Whose regions and curves are drawn, beside the reader's own: they differ in one word."""
+MOST_DRAWN = 14
+"""States up to which the graph is drawn."""
+REGION_SIZE = (6, 4)
+"""States and features up to which regions in the discount are computed."""
+CURVE_STEPS, CURVE_RUNS = 2000, 20
+
+
+def named(learners: Iterable[Learner], taken: Collection[str] = ()) -> dict[str, Learner]:
+    """By their labels, and numbered where two are called the same."""
+    out: dict[str, Learner] = {}
+    for learner in learners:
+        name, k = learner.label, 2
+        while name in out or name in taken:
+            name, k = f"{learner.label} ({k})", k + 1
+        out[name] = learner
+    return out
+
+
+def _graph(problem: PolicyEvaluation) -> Picture | str:
+    n = len(problem.states)
+    if n > MOST_DRAWN:
+        return f"not drawn: {n} states, more than {MOST_DRAWN}"
+    about = (
+        f"A graph of {n} states and {len(problem.mdp.table)} outcomes; the table of transitions "
+        "has the same numbers."
+    )
+    return as_svg(mdp_graph(problem), "The model as a graph", about)
+
+
+def _geometry(problem: PolicyEvaluation) -> Picture | str:
+    ax = projections(problem)
+    about = (
+        "The value function, the span of the features, and the point to which each method projects "
+        "it. Axes are scaled by the root of the state weights, so the orthogonal projection is "
+        "perpendicular. Crosses are T v of each fixed point."
+    )
+    return as_svg(ax, "The geometry of the projections", about)
+
+
+def _eigenvalues(analysis: Analysis) -> Picture | str:
+    named = {}
+    for row in analysis.learners:
+        try:
+            row.dynamics.spectrum()
+        except ObliqueTDError:
+            continue
+        named[row.name] = row.dynamics
+    if not named:
+        return "no learner has a matrix A of numbers"
+    about = "Eigenvalues of A for each learner; one in the shaded left half makes it unstable."
+    return as_svg(eigenvalues(named), "Eigenvalues of the expected updates", about)
+
+
+def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
+    n, d = problem.native.Phi.shape
+    if problem.arithmetic == "float" or n > REGION_SIZE[0] or d > REGION_SIZE[1]:
+        return (
+            f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; up to "
+            f"{REGION_SIZE[0]} states and {REGION_SIZE[1]} features, exact, they are"
+        )
+    gamma = sp.Symbol("gamma")
+    if problem.symbols:
+        if problem.symbols != (gamma,):
+            return "regions in the discount need no other symbol"
+        free = problem
+    else:
+        free = problem.replace(discount=gamma)
+    drawn = named((*DRAWN, *own))
+    ax = stability_regions(free, list(drawn.values()), gamma)
+    about = "; ".join(
+        f"{name}: {text.get_text()}" for name, text in zip(drawn, ax.texts, strict=True)
+    )
+    return as_svg(ax, "Discounts for which learning is stable", f"Stable for gamma in: {about}.")
+
+
+def _is_silent(problem: PolicyEvaluation) -> bool:
+    """Whether no reward is ever seen, so that weights of 0 never move."""
+    behavior = problem.behavior
+    return all(
+        row.reward == 0 or not behavior[row.state].get(row.action, 0)
+        for row in problem.mdp.transitions
+    )
+
+
+def _first_weights(problem: PolicyEvaluation) -> list[float]:
+    """Weights from which something happens: those of the literature for Baird's star, else ones."""
+    n, d = problem.native.Phi.shape
+    out = [1.0] * d
+    if d == n + 1 and problem.native.Phi.public() == baird_star(corners=n - 1).Phi:
+        out[-2] = 10.0
+    return out
+
+
+def _curves(analysis: Analysis, own: Sequence[Learner]) -> Picture | str:
+    problem = analysis.problem
+    if problem.arithmetic == "symbolic":
+        return "learning curves need numbers; substitute them for the symbols"
+    floats = problem.replace(arithmetic="float")
+    alpha = 0.05 / max(float((floats.Phi**2).sum(axis=1).max()), 1e-12)
+    chosen: dict[str, Learner] = {"TD": TD(alpha), "SETD": SETD(alpha), "ETD": ETD(alpha / 4)}
+    for name, learner in named(own, chosen).items():
+        given: Any = learner  # every learner is a dataclass
+        chosen[name] = replace(given, alpha=alpha) if learner.alpha is None else learner
+    theta0 = _first_weights(problem) if _is_silent(problem) else None
+    if theta0 is not None and not (floats.Phi @ np.array(theta0)).any():
+        return "every value and every error is 0, whatever the weights are"
+    found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0, theta0=theta0)
+    small = len(problem.states) <= MOST_DRAWN and floats.Phi.shape[1] <= MOST_DRAWN
+    exact = expected_errors(floats, chosen, CURVE_STEPS, theta0) if small else {}
+    ax = learning_curves(found, exact={name: lines["rmse"] for name, lines in exact.items()})
+    sizes = ", ".join(f"{name} {x.step_size(0):.3g}" for name, x in chosen.items())
+    squares = {name: (c.rmse[:, -1] ** 2).mean() for name, c in found.curves.items()}
+    averages = {n: np.sqrt(s) if exact else found[n].mean()[-1] for n, s in squares.items()}
+    ends = ", ".join(f"{name} {value:.4g}" for name, value in averages.items())
+    about = (
+        f"RMSE over {CURVE_STEPS} steps, {'root mean square' if exact else 'mean'} of {CURVE_RUNS} runs, "
+        f"with step sizes {sizes}. It ends at {ends}."
+    )
+    if theta0 is not None:
+        begin = (
+            f"the weights ({', '.join(f'{x:g}' for x in theta0)})"
+            if len(set(theta0)) > 1
+            else "weights of 1"
+        )
+        about += (
+            f" Every reward is 0, so weights of 0 are the solution; the runs begin with {begin}."
+        )
+    if exact:
+        about += " Dashed: the root of the exact expected square error."
+    limits = [
+        f"{row.name} {row.limit_text}"
+        for row in analysis.learners
+        if row.name in chosen and row.limit is not None
+    ]
+    if limits:
+        about += f" Largest constant step size that is stable in mean square: {', '.join(limits)}."
+    return as_svg(ax, "Learning curves", about)
+
+
+MAKERS: Mapping[str, Callable[[Analysis, Sequence[Learner]], Picture | str]] = {
+    "graph": lambda analysis, _: _graph(analysis.problem),
+    "geometry": lambda analysis, _: _geometry(analysis.problem),
+    "eigenvalues": lambda analysis, _: _eigenvalues(analysis),
+    "regions": lambda analysis, own: _regions(analysis.problem, own),
+    "curves": _curves,
+}
+"""The pictures by name, of an analysis and the reader's own learners."""

@@ -1,0 +1,213 @@
+"""How noisy the learners of an analysis are, as a table: what is finite, bias, rate, crossovers.
+
+Where a number does not exist its cell says in a word why, and :attr:`NoiseRow.problems` in a sentence.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from obliquetd.algebra import cell_text
+from obliquetd.dynamics import Efficiency, efficiency
+from obliquetd.errors import (
+    InputError,
+    KindError,
+    NoSolutionError,
+    NotUniqueError,
+    ObliqueTDError,
+    SignUndecidedError,
+    SingularError,
+    UnstableError,
+)
+from obliquetd.estimators import LSETD, LSTD, crossover
+from obliquetd.estimators.lstd import LeastSquares
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["COLUMNS", "LEGEND", "Noise", "NoiseRow", "measure_noise", "too_large"]
+
+LARGEST = {"exact": 1_500, "symbolic": 60, "float": 600}
+"""Transitions times features up to which the noise is computed unasked: a second or two for all."""
+ESTIMATORS = (LSTD(), LSETD())
+"""Whose crossovers are shown; they differ in the emphasis of a state."""
+
+COLUMNS = {
+    "squared_bias": "bias^2",
+    "variance": "t variance, averaged",
+    "constant_step_variance": "variance / alpha",
+}
+"""The numbers of a row, with their headings; each is an attribute of an Efficiency."""
+
+LEGEND = (
+    "bias^2: |Phi theta* - v|^2, which no number of steps removes. t variance: what t E|Phi (theta - theta*)|^2 tends "
+    "to, for the average of a learner's weights and for the weights of a least-squares estimator. variance / alpha: "
+    "what a small constant step size alpha leaves for ever, divided by alpha. All norms have the weights xi, and the "
+    "data come from one trajectory."
+)
+"""What the columns mean."""
+
+WORDS: tuple[tuple[type[ObliqueTDError], str], ...] = (
+    (SignUndecidedError, "depends on a symbol"),
+    (NoSolutionError, "no fixed point"),
+    (NotUniqueError, "many fixed points"),
+    (SingularError, "A is singular"),
+    (KindError, "no step size"),
+    (InputError, "no trajectory has xi"),
+)
+"""Why a number does not exist, in a word or two; the message says it in full."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseRow:
+    """The noise of one learner or estimator.
+
+    Attributes
+    ----------
+    name : str
+    finite : bool or None
+        Whether the long-run covariance at the fixed point is finite; None where that is not known.
+    reason : str
+        Why it is infinite, or not known.
+    numbers : dict of str to number
+        Keyed like :data:`COLUMNS`.
+    words, problems : dict of str to str
+        For each number that does not exist, why: short, and in a sentence.
+    """
+
+    name: str
+    finite: bool | None
+    reason: str
+    numbers: dict[str, Any]
+    words: dict[str, str]
+    problems: dict[str, str]
+
+    @property
+    def told(self) -> str:
+        """``"finite"``, ``"infinite"``, or why that is not known."""
+        if self.finite is None:
+            return self.words["finite"]
+        return "finite" if self.finite else "infinite"
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """What :func:`measure_noise` found.
+
+    Attributes
+    ----------
+    rows : tuple of NoiseRow
+        The learners, then the least-squares estimators.
+    crossovers : tuple of Crossover
+        After how many samples the less biased of two estimators is the better one.
+    """
+
+    rows: tuple[NoiseRow, ...]
+    crossovers: tuple[Any, ...]
+
+    def cells(self, width: int = 10) -> list[list[str]]:
+        """The table as text, a heading first."""
+        out = [["learner", "noise", *COLUMNS.values()]]
+        for row in self.rows:
+            out.append([row.name, row.told])
+            out[-1] += [
+                cell_text(row.numbers[k], width, beside=False) if k in row.numbers else row.words[k]
+                for k in COLUMNS
+            ]
+        return out
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """Why noise is infinite or not known, by learner."""
+        return {row.name: row.reason for row in self.rows if row.reason}
+
+    def to_dict(self, number: Callable[[Any], Any]) -> dict[str, Any]:
+        """Strict JSON data, its numbers written by the given function."""
+        return {
+            "learners": [
+                {
+                    "learner": row.name,
+                    "finite": row.finite,
+                    "reason": row.reason,
+                    **{k: number(row.numbers.get(k)) for k in COLUMNS},
+                    "problems": row.problems,
+                }
+                for row in self.rows
+            ],
+            "crossovers": [
+                {"less_biased": c.less_biased, "other": c.other, "steps": number(c.steps), "told": str(c)}
+                for c in self.crossovers
+            ],
+        }  # fmt: skip
+
+
+def too_large(problem: PolicyEvaluation) -> str:
+    """Why the noise is not computed unasked; empty where it is."""
+    rows, d = len(problem.mdp.table), problem.native.Phi.shape[1]
+    if rows * d <= LARGEST[problem.arithmetic]:
+        return ""
+    return (
+        f"left out: {rows} transitions with {d} features take a while in {problem.arithmetic} arithmetic; "
+        "obliquetd analyze --noise, or otd.efficiency(problem, learner), computes it"
+    )
+
+
+def measure_noise(problem: PolicyEvaluation, learners: Mapping[str, Learner]) -> Noise:
+    """The noise of learners by name, and of LSTD and LS-ETD.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import ETD, TD
+    >>> found = measure_noise(two_state(reward=1), {"TD": TD(), "ETD": ETD()})
+    >>> [(row.name, row.told, row.words.get("variance")) for row in found.rows[:2]]
+    [('TD', 'finite', 'unstable'), ('ETD', 'infinite', 'infinite noise')]
+    """
+    rows = [_row(problem, name, given) for name, given in learners.items()]
+    rows += [_row(problem, given.label, given) for given in ESTIMATORS]
+    pairs = itertools.combinations(ESTIMATORS, 2)
+    found = [_crossover(problem, *pair) for pair in pairs if problem.arithmetic != "symbolic"]
+    return Noise(tuple(rows), tuple(c for c in found if c is not None))
+
+
+def _crossover(problem: PolicyEvaluation, a: LeastSquares, b: LeastSquares) -> Any:
+    try:
+        return crossover(problem, a, b)
+    except ObliqueTDError:  # the rows say why
+        return None
+
+
+def _row(problem: PolicyEvaluation, name: str, given: Any) -> NoiseRow:
+    words: dict[str, str] = {}
+    problems: dict[str, str] = {}
+
+    def attempt(key: str, obtain: Callable[[], Any]) -> Any:
+        try:
+            return obtain()
+        except ObliqueTDError as error:
+            words[key] = _word(error)
+            problems[key] = str(error)
+            return None
+
+    found: Efficiency | None = attempt("finite", lambda: efficiency(problem, given))
+    if found is None:
+        words.update(dict.fromkeys(COLUMNS, "-"))
+        return NoiseRow(name, None, problems["finite"], {}, words, problems)
+    finite: bool | None = attempt("finite", lambda: found.is_finite)
+    numbers = {}
+    for key in COLUMNS:
+        value = attempt(key, lambda key=key: getattr(found, key))  # type: ignore[misc]
+        if value is not None:
+            numbers[key] = value
+        elif finite is False and words[key] == "undefined":
+            words[key] = "infinite noise"
+    reason = found.reason if finite is False else problems.get("finite", "")
+    return NoiseRow(name, finite, reason, numbers, words, problems)
+
+
+def _word(error: ObliqueTDError) -> str:
+    if isinstance(error, UnstableError):
+        return error.verdict
+    return next((word for kind, word in WORDS if isinstance(error, kind)), "undefined")

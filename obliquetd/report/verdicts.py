@@ -1,0 +1,164 @@
+"""What one learner does in expectation: its verdict, its fixed point, its largest step size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra import cell_text, number_text
+from obliquetd.dynamics import MeanDynamics, mean_dynamics, step_size_limit
+from obliquetd.dynamics.stability import Stability
+from obliquetd.errors import ObliqueTDError
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = [
+    "LARGEST_SWEEP", "LearnerRow", "condition_text", "learner_row", "quick_verdict", "stability_remarks",
+]  # fmt: skip
+
+LARGEST_SWEEP = 300_000
+"""Evaluations of a rule's inner loop up to which its mean dynamics are derived."""
+LARGEST_VERDICT = 40
+"""Weights up to which stability is decided where it takes more than eigenvalues in floats."""
+LARGEST_LIMIT = 150
+"""Entries of the second moments up to which the largest step size is computed."""
+LONGEST_LIMIT = 256
+"""Bits of the numbers up to which it is computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerRow:
+    """What one learner does in expectation, from its rule.
+
+    Attributes
+    ----------
+    name : str
+    dynamics : MeanDynamics
+    numbers : dict of str to number
+        ``rmse`` at the fixed point, and ``to_best``, ||v_hat - Pi v||_Xi.
+    error : ObliqueTDError or None
+        Why there is no update or no fixed point.
+    stability : Stability or None
+        The verdict on the expected update; None where there is none.
+    limit : number or None
+        The largest constant step size that is stable in mean square, where one is computed.
+    """
+
+    name: str
+    dynamics: MeanDynamics
+    numbers: dict[str, Any]
+    error: ObliqueTDError | None = None
+    stability: Stability | None = None
+    limit: Any = None
+
+    @property
+    def verdict(self) -> str:
+        """``"stable"``, ``"unstable"``, ``"marginal"``, ``"undecided"``, or ``"-"``."""
+        return "-" if self.stability is None else self.stability.verdict
+
+    @property
+    def limit_text(self) -> str:
+        """The largest step size in words: a number, or why there is none."""
+        if self.limit == 0:
+            return f"none, {self.name} is {self.verdict}"
+        return "any" if self.limit in (math.inf, sp.oo) else cell_text(self.limit, beside=False)
+
+    @property
+    def matrices(self) -> tuple[Any, Any] | None:
+        """A and b, which there are where there is no fixed point, too; None where a sign is undecided."""
+        found: tuple[Any, Any] | None = _attempt(lambda: (self.dynamics.A, self.dynamics.b))
+        return found
+
+
+def condition_text(stability: Stability) -> str:
+    """Where a learner with symbols is stable; the length of what fits no line."""
+    text = "stable where " + " and ".join(f"{number_text(c)} > 0" for c in stability.condition)
+    return text if len(text) <= 300 else f"stable on a condition of {len(text)} characters"
+
+
+def stability_remarks(verdicts: Mapping[str, str | None]) -> list[str]:
+    """A sentence on the learners that are unstable, and one on those that are marginal."""
+    named = {
+        wanted: ", ".join(name for name, verdict in verdicts.items() if verdict == wanted)
+        for wanted in ("unstable", "marginal")
+    }
+    found = []
+    if named["unstable"]:
+        found.append(
+            f"{named['unstable']}: the expected update is unstable, so the weights run away from "
+            "the fixed point with every step size; the learner diverges."
+        )
+    if named["marginal"]:
+        found.append(
+            f"{named['marginal']}: the expected update is marginal, so the weights need not "
+            "come to the fixed point."
+        )
+    return found
+
+
+def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) -> str | None:
+    """The verdict on a learner's expected update; None where it is not quick, or there is none.
+
+    ``sampling`` counts: from independent transitions, where traces start empty, ETD is TD.
+    """
+    d = problem.native.Phi.shape[1]
+    if (
+        len(problem.mdp.table) * d * d > LARGEST_SWEEP
+        or _weights(problem, learner) > LARGEST_VERDICT
+    ):
+        return None
+    found: Stability | None = _attempt(
+        lambda: _stability(mean_dynamics(problem, learner, sampling=sampling))
+    )
+    return None if found is None else found.verdict
+
+
+def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
+    """The row of one learner; what does not exist is in its ``error``."""
+    dyn = mean_dynamics(problem, learner)
+    stability = _attempt(lambda: _stability(dyn))
+    unstable = stability is not None and stability.verdict == "unstable"
+    limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
+    try:
+        v_hat = dyn.v_hat
+        gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]
+        numbers = {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
+        return LearnerRow(name, dyn, numbers, None, stability, limit)
+    except ObliqueTDError as error:
+        return LearnerRow(name, dyn, {}, error, stability, limit)
+
+
+def _attempt(function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except ObliqueTDError:
+        return None
+
+
+def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
+    return learner.size(int(problem.native.Phi.shape[1]))
+
+
+def _stability(dyn: MeanDynamics) -> Stability | None:
+    small = _weights(dyn.problem, dyn.learner) <= LARGEST_VERDICT
+    return dyn.stability if small or dyn.problem.arithmetic == "float" else None
+
+
+def _limit(problem: PolicyEvaluation, learner: Learner) -> Any:
+    if problem.arithmetic == "symbolic" or learner.has_memory:
+        return None
+    size = len(problem.states) * _weights(problem, learner) ** 2
+    if size > LARGEST_LIMIT or _longest(problem) > LONGEST_LIMIT:
+        return None
+    return step_size_limit(problem, learner)
+
+
+def _longest(problem: PolicyEvaluation) -> int:
+    """Bits of the longest rational of the model."""
+    numbers = (x for row in problem.mdp.transitions for x in row[3:])
+    rationals = (x for x in (*numbers, *problem.xi) if isinstance(x, sp.Rational))
+    return max((max(abs(int(x.p)), int(x.q)).bit_length() for x in rationals), default=0)
