@@ -181,7 +181,12 @@ class Expectation:
     @cached_property
     def span(self) -> Span:
         """U, the span of all updates."""
-        return span_of_updates(self.rule, self.samples, carried=self.carried)
+        return span_of_updates(
+            self.rule,
+            lambda: self.samples,
+            carried=self.carried,
+            products=self.sums.products if self.sums else None,
+        )
 
     @cached_property
     def Q(self) -> Matrix:
