@@ -95,7 +95,9 @@ class AtRest:
 
     def _collect(self, row: dict[int | None, Any], term: Term, outcome: int, k: int) -> None:
         """The term's part of the row that stands beside its left vector; None is the constant."""
-        if len(term.factors) > 1 or (term.left is not None and term.left[0] in ("weights", "memory")):
+        if len(term.factors) > 1 or (
+            term.left is not None and term.left[0] in ("weights", "memory")
+        ):
             return
         value = self._number(term, k)
         if not term.factors:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from obliquetd.algebra import Matrix
+from obliquetd.dynamics.at_rest import counts
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.memory_moments import MemoryMoments, Outcome
 from obliquetd.dynamics.rule import Sample
 from obliquetd.dynamics.scalars import bare, plain, rounded_entries
-from obliquetd.dynamics.at_rest import counts
 from obliquetd.errors import LearnerError
 
 __all__ = ["mean_A", "moments_at", "moments_with_A"]

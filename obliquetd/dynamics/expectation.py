@@ -20,7 +20,6 @@ products of matrices: :mod:`obliquetd.dynamics.products` and :mod:`obliquetd.dyn
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import Any
 
@@ -217,13 +216,20 @@ def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
     found = Sums(products, xi)
     try:
         found.solve_memories()
-        sizes = [abs(float(x)) for part in found.totals for x in part.dense().flat] if isinstance(
-            found.totals[0], FloatMatrix) else []  # fmt: skip
+        usable = all(map(_in_range, found.totals))
     except NoFormError:
         return None
     except SingularError as error:
         raise endless_trace(rule, error) from None
-    return found if all(math.isfinite(x) and (x > LEAST or not x) for x in sizes) else None
+    return found if usable else None
+
+
+def _in_range(part: Matrix) -> bool:
+    """Whether floats are neither infinite nor so small that they lose their digits."""
+    if not isinstance(part, FloatMatrix):
+        return True
+    sizes = np.abs(part.dense())
+    return bool(np.isfinite(sizes).all() and ((sizes > LEAST) | (sizes == 0)).all())
 
 
 def endless_trace(rule: RuleOnNumbers, error: SingularError) -> SingularError:

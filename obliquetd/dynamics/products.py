@@ -20,19 +20,10 @@ import numpy as np
 
 from obliquetd.dynamics.columns import RoundedColumn, columns_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
-from obliquetd.dynamics.scalars import Rounded, bare
+from obliquetd.dynamics.scalars import bare
 from obliquetd.learners.dual import Dual, slope_of, value_of
-from obliquetd.learners.forms import (
-    Features,
-    Form,
-    NoFormError,
-    PerState,
-    Row,
-    SplitError,
-    is_of_wholes,
-    on_forms,
-    stores,
-)
+from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
+from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
 from obliquetd.learners.words import TWIN, Transition
 
 __all__ = ["Group", "Products", "Term", "products_of"]

@@ -327,4 +327,4 @@ def _folded(terms: list[Term], products: Products, outcomes: Any) -> list[Term]:
         else:
             put((left, factors), term.column, stays)
             put((term.left, term.factors), term.column, ~stays)
-    return [Term(*key, column) for key, column in moved.items()]
+    return [Term(left, factors, column) for (left, factors), column in moved.items()]

@@ -214,7 +214,7 @@ def last_entry(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
 def counted(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     delta = td_error(x.theta, t)
     count = 0
-    for i in range(len(x.theta)):
+    for _ in range(len(x.theta)):
         count += 1
     for i in range(len(x.theta)):
         x.theta[i] += alpha * count * delta * phi(t, i)
@@ -225,7 +225,7 @@ def weighted_places(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     delta = td_error(x.theta, t)
     count = 0
     for i in range(len(x.theta)):
-        count += 1
+        count += 1  # noqa: SIM113
         x.theta[i] += alpha * count * delta * phi(t, i)
     return delta
 
