@@ -12,7 +12,7 @@ from obliquetd.dynamics.products import Group, Products, Term
 from obliquetd.dynamics.scalars import Rounded, rounded_entries
 from obliquetd.learners.forms import is_feature
 
-__all__ = ["AtRest", "Vector", "counts"]
+__all__ = ["AtRest", "Vector", "add_to", "counts", "number_at"]
 
 SAFETY = 4.0
 """Floats: an entry counts as zero within this times its error bound."""
@@ -80,14 +80,14 @@ class AtRest:
             for left, row in by_left.items():
                 for j, factor in row.items():
                     into = constant if j is None else columns.setdefault(j, {})
-                    for i, x in self._entries(left, outcome).items():
-                        _add(into, self.starts[slot] + i, factor * x)
+                    for i, x in self.entries(left, outcome).items():
+                        add_to(into, self.starts[slot] + i, factor * x)
         for slot, terms in group.update.items():
             for term in terms:
                 if term.left is not None and term.left[0] == "weights" and not term.factors:
                     for i in range(self.d):
-                        value = self._number(term, k)
-                        _add(columns.setdefault(self.starts[term.left] + i, {}), self.starts[slot] + i, value)  # fmt: skip
+                        value = number_at(term.column, k)
+                        add_to(columns.setdefault(self.starts[term.left] + i, {}), self.starts[slot] + i, value)  # fmt: skip
         for vector in (constant, *(columns[j] for j in sorted(columns))):
             kept = {i: vector[i] for i in sorted(vector) if counts(vector[i])}
             if kept:
@@ -99,9 +99,9 @@ class AtRest:
             term.left is not None and term.left[0] in ("weights", "memory")
         ):
             return
-        value = self._number(term, k)
+        value = number_at(term.column, k)
         if not term.factors:
-            _add(row, None, value)
+            add_to(row, None, value)
             return
         factor = term.factors[0]
         vectors = [factor[1:]] if factor[0] == "number" else factor[1:3]
@@ -109,20 +109,13 @@ class AtRest:
             return
         (weights,) = (v for v in vectors if v[0] == "weights")
         if factor[0] == "number":
-            _add(row, self.starts[weights], value)
+            add_to(row, self.starts[weights], value)
             return
         (other,) = (v for v in vectors if v[0] != "weights")
-        for j, x in self._entries(other, outcome).items():
-            _add(row, self.starts[weights] + j, value * x)
+        for j, x in self.entries(other, outcome).items():
+            add_to(row, self.starts[weights] + j, value * x)
 
-    def _number(self, term: Term, k: int) -> Any:
-        column = term.column
-        at = k if len(column) > 1 else 0
-        if isinstance(column, RoundedColumn):
-            return Rounded(float(column.value[at]), float(column.error[at]))
-        return column[at]
-
-    def _entries(self, vector: Any, outcome: int) -> Vector:
+    def entries(self, vector: Any, outcome: int) -> Vector:
         """The entries of a row of features that are not 0; of no vector the number 1."""
         if vector is None:
             return {0: self.products.rule.one}
@@ -134,5 +127,14 @@ class AtRest:
         return self.rows[key]
 
 
-def _add(into: dict[Any, Any], at: Any, value: Any) -> None:
+def number_at(column: Any, k: int) -> Any:
+    """The number of one outcome; a column of one has the same for all."""
+    at = k if len(column) > 1 else 0
+    if isinstance(column, RoundedColumn):
+        return Rounded(float(column.value[at]), float(column.error[at]))
+    return column[at]
+
+
+def add_to(into: dict[Any, Any], at: Any, value: Any) -> None:
+    """Add a number to what stands at a place."""
     into[at] = into[at] + value if at in into else value

@@ -364,3 +364,26 @@ def test_a_sparse_problem_of_floats_with_a_trace():
     left = Phi.T @ (xi[:, None] * inverse)
     np.testing.assert_allclose(dyn.A, left @ (np.eye(n) - 0.9 * P) @ Phi, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(dyn.b, left @ np.asarray(problem.r_pi), rtol=1e-9, atol=1e-12)
+
+
+NOISY = [otd.TD(), otd.TD(lam="1/2"), otd.ETD(lam="1/3"), otd.GTD2(lam="1/2"), otd.TDRC(lam="1/2"),
+         otd.HTD(lam="1/2"), otd.NStepTD(n=3), otd.TrueOnlineGTD(lam="1/2"), otd.SETD(lam="1/2"),
+         otd.RegularizedTD()]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", NOISY, ids=lambda x: x.label)
+@pytest.mark.parametrize("arithmetic", [None, "float"])
+def test_noise_from_the_terms_is_noise_from_the_runs(learner, arithmetic, monkeypatch):
+    problem = states(7, discount="1/2", arithmetic=arithmetic)
+    problem = problem.replace(features=[[1, 2], [0, 0], [3, 1]])
+    found = []
+    for few in (0, 10**12):
+        monkeypatch.setattr(expectation, "FEW", few)
+        noise = otd.efficiency(problem, learner)
+        found.append((noise.is_finite, noise.noise_covariance if noise.is_finite else None))
+    (finite, mine), (also, theirs) = found
+    assert finite == also
+    if arithmetic is None:
+        assert mine == theirs
+    elif finite:
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
