@@ -99,10 +99,14 @@ def _outcome(found: Expectation, sample: Sample, functional: Functional) -> Outc
 
 def _mean(moments: MemoryMoments) -> list[Any]:
     """E[n + G h]."""
-    total = [moments.arithmetic.zero] * moments.width
+    zero = moments.arithmetic.zero
+    of_places: dict[tuple[int, int | None], list[Any]] = {}
     for z in moments.outcomes:
-        weighted = [(moments.xi[z.s], z.constant)]
-        weighted += [(moments.zeta[z.s][j], column) for j, column in z.slopes.items()]
-        for weight, values in weighted:
-            total = [t + z.chance * weight * v for t, v in zip(total, values, strict=True)]
+        for j, values in ((None, z.constant), *z.slopes.items()):
+            known = of_places.setdefault((z.s, j), [zero] * moments.width)
+            known[:] = [t + z.chance * v if v else t for t, v in zip(known, values, strict=True)]
+    total = [zero] * moments.width
+    for (s, j), values in of_places.items():
+        weight = moments.xi[s] if j is None else moments.zeta[s][j]
+        total = [t + weight * v for t, v in zip(total, values, strict=True)]
     return total

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from obliquetd.algebra import FloatMatrix
+from obliquetd.algebra.rounding import roundings
 from obliquetd.dynamics.at_rest import AtRest, add_to, counts, number_at
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.memory_moments import Outcome
@@ -71,13 +73,13 @@ class _At:
         key = feature[1], slot
         if key not in self.values:
             table, zero = features_of(self.products.ops, feature[1]), self.products.rule.zero
-            if self.products.ops.arithmetic.kind == "float":
+            if isinstance(table, FloatMatrix):
                 x = self._column(self.at[slot])
 
                 values = table.array @ x.value
-                bound = table.error @ np.abs(x.value) + abs(table.array) @ x.error  # type: ignore[attr-defined]
-                size = abs(table.array) @ np.abs(x.value)  # type: ignore[attr-defined]
-                self.values[key] = RoundedColumn(values, bound + size * 2.0**-52)
+                bound = table.error @ np.abs(x.value) + abs(table.array) @ x.error
+                size = abs(table.array) @ np.abs(x.value)
+                self.values[key] = RoundedColumn(values, bound + size * roundings(self.rest.d))
             else:
                 rows = table.rows()
                 self.values[key] = self._column(
