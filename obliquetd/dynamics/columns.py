@@ -97,6 +97,7 @@ class FieldColumns:
         self._constants: dict[Any, Any] = {}
 
     def constant(self, value: Any) -> Any:
+        """A column with one number, of a rule's text or of a column."""
         if isinstance(value, float):
             raise NoFormError("a float meets exact numbers")
         if isinstance(value, Fraction | int):
@@ -122,12 +123,15 @@ class FieldColumns:
         return values
 
     def signs(self, column: Any) -> Any:
+        """-1, 0 or 1 for each outcome."""
         return np.array([self.arithmetic.sign(x) if x else 0 for x in column.tolist()])
 
     def is_zero(self, column: Any) -> bool:
+        """Whether a column is 0 for every outcome."""
         return not any(column.tolist())
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
+        """From the inner products of rows, each computed once."""
         total = self.constant(0)
         for (a, _), x in u.terms.items():
             for (b, _), y in v.terms.items():
@@ -179,6 +183,7 @@ class FloatColumns:
         self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
 
     def constant(self, value: Any) -> RoundedColumn:
+        """A column with one number, of a rule's text or of a column."""
         if isinstance(value, RoundedColumn):
             return value
         return datum([float(value)])
@@ -192,11 +197,13 @@ class FloatColumns:
         return datum(values)
 
     def signs(self, column: RoundedColumn) -> Any:
+        """-1, 0 or 1 for each outcome."""
         if not np.isfinite(column.value).all():
             raise NoFormError("beyond the range of floats")
         return np.sign(column.value)
 
     def is_zero(self, column: RoundedColumn) -> bool:
+        """Whether a column is 0 for every outcome."""
         return not (column.value.any() or column.error.any())
 
     def inner(self, u: Form, v: Form, half: int | None) -> RoundedColumn:

@@ -29,6 +29,8 @@ from obliquetd.learners.words import TWIN, Transition
 __all__ = ["Group", "Products", "Term", "products_of"]
 
 MOST_GROUPS = 100
+MOST_HELD = 5
+"""Outcomes of a group that are held against the rule on numbers."""
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
 Slot = tuple[Any, ...]
@@ -186,16 +188,18 @@ class Products:
         return _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
 
     def _check(self, group: Group) -> None:
-        """One outcome of a group in the strict mode, and on numbers."""
-        at = group.outcomes[:1]
+        """Some outcomes of a group, from the first to the last, in the strict mode and on numbers."""
+        size = len(group.outcomes)
+        at = group.outcomes[np.unique(np.linspace(0, size - 1, MOST_HELD).astype(int))]
         strict = self._run(at, strict=True)
         plain = self._run(at, strict=False)
         for mine, theirs in zip(strict, plain, strict=True):
             if not is_of_wholes(mine, theirs, _same):
                 raise NoFormError("an entry counts in another way than the others")
-        self._hold_against_the_rule(int(at[0]), plain)
+        for k, outcome in enumerate(at.tolist()):
+            self._hold_against_the_rule(outcome, k, plain)
 
-    def _hold_against_the_rule(self, outcome: int, plain: Any) -> None:
+    def _hold_against_the_rule(self, outcome: int, k: int, plain: Any) -> None:
         rule, draw = self.rule, random.Random(outcome)
         small = [self.ops.arithmetic.one * k for k in range(-3, 4) if k]
         values: dict[Any, Any] = {}
@@ -218,7 +222,9 @@ class Products:
             start = 0
             for slot, over in (self.weights if kind == "weights" else self.every_memory).items():
                 width = rule.d if over else 1
-                mine, size = _evaluated(terms[slot, None], values, width, self.ops.arithmetic.zero)
+                mine, size = _evaluated(
+                    terms[slot, None], k, values, width, self.ops.arithmetic.zero
+                )
                 theirs = [bare(v) for v in wanted[kind][start : start + width]]
                 start += width
                 if self.ops.arithmetic.kind != "float":
@@ -256,11 +262,15 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a.tolist() == b.tolist())
 
 
-def _evaluated(terms: Any, values: dict[Any, Any], width: int, zero: Any) -> tuple[list[Any], Any]:
+def _evaluated(
+    terms: Any, k: int, values: dict[Any, Any], width: int, zero: Any
+) -> tuple[list[Any], Any]:
     """A slot at given vectors, and the size of its terms."""
     total, size = [zero] * width, 0.0
     for (left, factors), column in terms.items():
-        by = column.value[0] if isinstance(column, RoundedColumn) else column[0]
+        by = (column.value if isinstance(column, RoundedColumn) else column)[
+            k if len(column) > 1 else 0
+        ]
         largest = abs(by) if isinstance(by, float) else 0.0
         for factor in factors:
             if factor[0] == "number":

@@ -324,6 +324,25 @@ def test_a_trace_of_rank_one_takes_the_general_route(monkeypatch):
     assert new.A == otd.mean_dynamics(states(5), learner).A
 
 
+def third_place(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
+    delta = td_error(x.theta, t)
+    count = 0
+    for i in range(len(x.theta)):
+        count += 1  # noqa: SIM113
+        if count > 2:
+            x.theta[i] += alpha * delta * phi(t, i)
+        x.theta[i] += alpha * delta * phi(t, i)
+    return delta
+
+
+def test_what_two_halves_do_not_show_is_seen_on_numbers(monkeypatch):
+    problem, learner = states(5).replace(features=None), own(third_place)
+    new = otd.mean_dynamics(problem, learner)
+    assert new.expectation.sums is None
+    monkeypatch.setattr(expectation, "FEW", 10**12)
+    assert new.A == otd.mean_dynamics(problem, learner).A
+
+
 def test_the_guard_says_what_a_rule_does():
     rule = RuleOnNumbers(states(5).native, own(by_number))
     with pytest.raises(NoFormError, match="by its number"):
