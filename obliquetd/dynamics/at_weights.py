@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from obliquetd.algebra import Matrix
+from obliquetd.dynamics.at_rest import counts
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.memory_moments import MemoryMoments, Outcome
+from obliquetd.dynamics.outcomes import outcomes_at
 from obliquetd.dynamics.rule import Sample
 from obliquetd.dynamics.scalars import bare, plain, rounded_entries
-from obliquetd.dynamics.span import counts
 from obliquetd.errors import LearnerError
 
 __all__ = ["mean_A", "moments_at", "moments_with_A"]
@@ -29,9 +30,13 @@ def moments_at(found: Expectation, x: Matrix) -> MemoryMoments:
         Where the mean of the update, so computed, is not 0: the rule is then not affine in its memory.
     """
     rule, entries = found.rule, rounded_entries(x)
-    return _moments(
-        found, lambda sample, memory: rule.run(sample, entries, memory, rewarded=True)[0]
-    )
+    if found.sums:
+        return _moments(found, outcomes_at(found.sums.products, entries))
+
+    def update(sample: Sample, memory: Sequence[Any]) -> list[Any]:
+        return rule.run(sample, entries, memory, rewarded=True)[0]
+
+    return _moments(found, [_outcome(found, sample, update) for sample in found.samples])
 
 
 def moments_with_A(found: Expectation, x: Matrix) -> MemoryMoments:
@@ -45,7 +50,7 @@ def moments_with_A(found: Expectation, x: Matrix) -> MemoryMoments:
         sampled = [-columns[j][i] for i in range(size) for j in range(size)]
         return update + [u - v for u, v in zip(sampled, A, strict=True)]
 
-    return _moments(found, update_and_A)
+    return _moments(found, [_outcome(found, sample, update_and_A) for sample in found.samples])
 
 
 def mean_A(found: Expectation) -> Matrix:
@@ -57,9 +62,8 @@ def _total(found: Expectation) -> Any:
     return sum(plain([found.xi])[0], found.arithmetic.zero)
 
 
-def _moments(found: Expectation, functional: Functional) -> MemoryMoments:
+def _moments(found: Expectation, outcomes: list[Outcome]) -> MemoryMoments:
     arithmetic = found.arithmetic
-    outcomes = [_outcome(found, sample, functional) for sample in found.samples]
     total = _total(found)
     xi = [w / total for w in plain([found.xi])[0]]
     zeta = [[w * m for m in row] for w, row in zip(xi, plain(found.memory), strict=True)]
@@ -95,10 +99,14 @@ def _outcome(found: Expectation, sample: Sample, functional: Functional) -> Outc
 
 def _mean(moments: MemoryMoments) -> list[Any]:
     """E[n + G h]."""
-    total = [moments.arithmetic.zero] * moments.width
+    zero = moments.arithmetic.zero
+    of_places: dict[tuple[int, int | None], list[Any]] = {}
     for z in moments.outcomes:
-        weighted = [(moments.xi[z.s], z.constant)]
-        weighted += [(moments.zeta[z.s][j], column) for j, column in z.slopes.items()]
-        for weight, values in weighted:
-            total = [t + z.chance * weight * v for t, v in zip(total, values, strict=True)]
+        for j, values in ((None, z.constant), *z.slopes.items()):
+            known = of_places.setdefault((z.s, j), [zero] * moments.width)
+            known[:] = [t + z.chance * v if v else t for t, v in zip(known, values, strict=True)]
+    total = [zero] * moments.width
+    for (s, j), values in of_places.items():
+        weight = moments.xi[s] if j is None else moments.zeta[s][j]
+        total = [t + weight * v for t, v in zip(total, values, strict=True)]
     return total

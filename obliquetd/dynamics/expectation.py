@@ -13,6 +13,9 @@ The memory that a row hands on is affine too, M m + c, so zeta solves the linear
 
 Evaluating the rule at x = 0 gives b; at the unit vectors, with reward 0, -A. No closed form is
 used: :mod:`obliquetd.problem.projection` has those, as the cross-check.
+
+Where there is much to run, and the rule allows it, the rule runs once for all outcomes instead, and the sums are
+products of matrices: :mod:`obliquetd.dynamics.products` and :mod:`obliquetd.dynamics.sums`.
 """
 
 from __future__ import annotations
@@ -22,10 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Matrix
+from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.dynamics.jumps import Jump, linear_system
+from obliquetd.dynamics.products import products_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import (
+    LEAST,
     Rounded,
     lifted,
     native_matrix,
@@ -33,9 +38,14 @@ from obliquetd.dynamics.scalars import (
     unsigned,
 )
 from obliquetd.dynamics.span import Span, span_of_updates
+from obliquetd.dynamics.sums import Sums
 from obliquetd.errors import SingularError
+from obliquetd.learners.forms import NoFormError
 
-__all__ = ["Expectation"]
+__all__ = ["Expectation", "endless_trace", "sums_of"]
+
+FEW = 3_000
+"""Runs of the rule times features, up to which outcome by outcome is the quicker way."""
 
 
 class Expectation:
@@ -52,7 +62,16 @@ class Expectation:
     def __init__(self, rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> None:
         self.rule, self.ops, self.arithmetic = rule, rule.ops, rule.ops.arithmetic
         self.carried = carried and rule.learner.has_memory
-        self.xi = self._entries(xi)
+        self.xi, self._weights = self._entries(xi), xi
+
+    @cached_property
+    def sums(self) -> Sums | None:
+        """The sums by products of matrices; None where the rule is run outcome by outcome."""
+        rule = self.rule
+        runs = rule.size + 1 + (rule.memory_size if self.carried else 0)
+        if len(self.ops.state) * runs * rule.d < FEW:
+            return None
+        return sums_of(rule, self._weights, carried=self.carried)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -65,6 +84,8 @@ class Expectation:
         rule, n = self.rule, self.ops.n
         if not self.carried:
             return [rule.nothing] * n
+        if self.sums:
+            return [[self._lift(x) for x in row] for row in self.sums.memory_rows()]
         maps = [(sample, *rule.carried(sample)) for sample in self.samples]
         fed = _fed([(start, columns) for _, start, columns in maps])
         k = len(fed)
@@ -84,7 +105,7 @@ class Expectation:
             jumps,
             n,
             k,
-            lambda x: unsigned(lifted(x, self.arithmetic), self.arithmetic),
+            self._lift,
         )
         solved = self._solved(system, right) if fed else []
         means = [rule.nothing for _ in range(n)]
@@ -94,6 +115,9 @@ class Expectation:
                     means[s][i] = solved[s * k + place] * units[i] / self.xi[s]
         return means
 
+    def _lift(self, x: Any) -> Any:
+        return unsigned(lifted(x, self.arithmetic), self.arithmetic)
+
     def _units(self, starts: list[list[Any]]) -> list[Any]:
         """A unit for each entry of the memory; for floats of its size, so that none hides another."""
         if self.arithmetic.kind != "float":
@@ -102,17 +126,13 @@ class Expectation:
         return [Rounded(float(2.0 ** np.frexp(v)[1])) if v else self.rule.one for v in sizes]
 
     def _solved(self, system: list[list[Any]], right: list[Any]) -> list[Any]:
-        learner, size = self.rule.learner, len(right)
+        size = len(right)
         matrix = native_matrix(system, (size, size), self.arithmetic)
         column = native_matrix([[x] for x in right], (size, 1), self.arithmetic)
         try:
             solved = matrix.solve(column, "the trace's stationary equation")
         except SingularError as error:
-            raise SingularError(
-                f"the trace of {learner.label} has no stationary "
-                "mean: on some closed class nothing decays it. Use a discount or lam below 1",
-                error.null_vector,
-            ) from None
+            raise endless_trace(self.rule, error) from None
         return self._entries(solved)
 
     def _entries(self, column: Matrix) -> list[Any]:
@@ -145,18 +165,27 @@ class Expectation:
     @cached_property
     def b(self) -> Matrix:
         """The constant of the expected update, (D, 1)."""
+        if self.sums:
+            return self.sums.totals[1]
         return native_matrix([[x] for x in self._sums[0]], (self.rule.size, 1), self.arithmetic)
 
     @cached_property
     def A(self) -> Matrix:
         """The matrix of the expected update, (D, D)."""
+        if self.sums:
+            return self.sums.totals[0]
         size = self.rule.size
         return native_matrix(self._sums[1], (size, size), self.arithmetic).T
 
     @cached_property
     def span(self) -> Span:
         """U, the span of all updates."""
-        return span_of_updates(self.rule, self.samples, carried=self.carried)
+        return span_of_updates(
+            self.rule,
+            lambda: self.samples,
+            carried=self.carried,
+            products=self.sums.products if self.sums else None,
+        )
 
     @cached_property
     def Q(self) -> Matrix:
@@ -171,6 +200,45 @@ class Expectation:
     def charpoly(self) -> list[Any]:
         """The characteristic polynomial of A on U, native, leading one first."""
         return self.Q.charpoly() if self.span.dimension else [self.arithmetic.one]
+
+
+def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
+    """The sums by products of matrices; None for a rule, or for floats, that have to go the general way.
+
+    Raises
+    ------
+    SingularError
+        Where a trace has no stationary mean.
+    """
+    products = products_of(rule, [bool(w) for w in xi.entries()], carried=carried)
+    if products is None:
+        return None
+    found = Sums(products, xi)
+    try:
+        found.solve_memories()
+        usable = all(map(_in_range, found.totals))
+    except NoFormError:
+        return None
+    except SingularError as error:
+        raise endless_trace(rule, error) from None
+    return found if usable else None
+
+
+def _in_range(part: Matrix) -> bool:
+    """Whether floats are neither infinite nor so small that they lose their digits."""
+    if not isinstance(part, FloatMatrix):
+        return True
+    sizes = np.abs(part.dense())
+    return bool(np.isfinite(sizes).all() and ((sizes > LEAST) | (sizes == 0)).all())
+
+
+def endless_trace(rule: RuleOnNumbers, error: SingularError) -> SingularError:
+    """The error of a trace that nothing decays."""
+    return SingularError(
+        f"the trace of {rule.learner.label} has no stationary "
+        "mean: on some closed class nothing decays it. Use a discount or lam below 1",
+        error.null_vector,
+    )
 
 
 def _fed(maps: list[tuple[list[Any], list[list[Any]]]]) -> list[int]:

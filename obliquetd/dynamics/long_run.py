@@ -43,25 +43,30 @@ def long_run_covariance(moments: MemoryMoments) -> Matrix:
     """
     arithmetic, outcomes = moments.arithmetic, moments.outcomes
     width, k = moments.width, 1 + len(moments.entries)
-    now, later = _updates(moments), _what_follows(moments)
+    now, future = _updates(moments), _future(moments)
     total = arithmetic.matrix([[arithmetic.zero] * width for _ in range(width)], (width, width))
+    seen: list[list[list[Any]]] = [[] for _ in outcomes]
     for s, places in _together(z.s for z in outcomes).items():
         # one product for all outcomes of a state: their sum has few denominators, which adding one
         # by one would multiply
         rows = [row for i in places for row in now[i]]
         held = (arithmetic.matrix(rows, (len(rows), k)) @ _held(moments, s)).rows()
-        wide = [
-            [outcomes[i].chance * x for j, i in enumerate(places) for x in held[j * width + r]]
-            for r in range(width)
-        ]
-        seen = arithmetic.matrix(wide, (width, len(places) * k))
-        updates, following = (
-            arithmetic.matrix(_beside(part, places, width), (width, len(places) * k)).T
-            for part in (now, later)
+        for j, i in enumerate(places):
+            found = held[j * width : (j + 1) * width]
+            seen[i] = [[outcomes[i].chance * x for x in row] for row in found]
+        left, right = (
+            arithmetic.matrix(_beside(part, places, width), (width, len(places) * k))
+            for part in (seen, now)
         )
-        cross = seen @ following
-        total = total + seen @ updates + cross + cross.T
-    return total
+        total = total + left @ right.T
+    cross = total.scaled(arithmetic.zero)
+    for t, places in _together(z.t for z in outcomes).items():
+        # E[N (1, h')'] of all that lead to t, before the large numbers of what follows come in
+        left = arithmetic.matrix(_beside(seen, places, width), (width, len(places) * k))
+        maps = [row for i in places for row in _transposed_map(moments, i)]
+        arriving = left @ arithmetic.matrix(maps, (len(places) * k, k))
+        cross = cross + arriving @ future[t].T
+    return total + cross + cross.T
 
 
 def _together(keys: Iterable[int]) -> dict[int, list[int]]:
@@ -86,25 +91,15 @@ def _updates(moments: MemoryMoments) -> list[list[list[Any]]]:
     return out
 
 
-def _what_follows(moments: MemoryMoments) -> list[list[list[Any]]]:
-    """The sum of the future updates after each outcome, as a map of (1, h): (u + Gamma c, Gamma M)."""
+def _transposed_map(moments: MemoryMoments, i: int) -> list[list[Any]]:
+    """The transpose of an outcome's map of (1, h), whose rows are (1, 0) and (c, M)."""
     arithmetic, entries = moments.arithmetic, moments.entries
-    zero, one, k = arithmetic.zero, arithmetic.one, 1 + len(entries)
-    future = _future(moments)
-    out: list[list[list[Any]]] = [[] for _ in moments.outcomes]
-    for t, places in _together(z.t for z in moments.outcomes).items():
-        maps = [moments.maps[i] for i in places]
-        rows = [[x for _ in maps for x in ([one] + [zero] * (k - 1))]]
-        for i in entries:
-            row: list[Any] = []
-            for found in maps:
-                carried = dict(found.rows.get(i, ()))
-                row += [found.start.get(i, zero), *(carried.get(j, zero) for j in entries)]
-            rows.append(row)
-        product = (future[t] @ arithmetic.matrix(rows, (k, k * len(places)))).rows()
-        for j, place in enumerate(places):
-            out[place] = [row[j * k : (j + 1) * k] for row in product]
-    return out
+    zero, found = arithmetic.zero, moments.maps[i]
+    rows = [[arithmetic.one, *(zero for _ in entries)]]
+    for entry in entries:
+        carried = dict(found.rows.get(entry, ()))
+        rows.append([found.start.get(entry, zero), *(carried.get(j, zero) for j in entries)])
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def _held(moments: MemoryMoments, s: int) -> Matrix:

@@ -68,10 +68,8 @@ class RuleOnNumbers:
             unsigned(lifted(x, arithmetic), arithmetic) for x in (arithmetic.zero, arithmetic.one)
         )
         read = _reader(arithmetic)
-        values = {
-            k: each(lambda x: lifted(arithmetic.scalar(x), arithmetic), v)
-            for k, v in learner.values.items()
-        }
+        self.values = {k: each(arithmetic.scalar, v) for k, v in learner.values.items()}
+        values = {k: each(lambda x: lifted(x, arithmetic), v) for k, v in self.values.items()}
         self.plain = PlainRule(learner, self.d, read, values)
         self.size, self.memory_size = self.plain.size, self.plain.memory_size
         self._kept: dict[int, tuple[list[Any], list[list[Any]]]] = {}
@@ -110,23 +108,26 @@ class RuleOnNumbers:
 
     def _transitions(self) -> Iterator[tuple[Any, Transition]]:
         """Each row of the table that the behaviour can take, with its chance given the state."""
+        for i in range(len(self.ops.state)):
+            if self.ops.mu[i]:
+                yield self.transition(i)
+
+    def transition(self, i: int) -> tuple[Any, Transition]:
+        """A row of the table as a transition, with its chance given the state."""
         ops, arithmetic = self.ops, self.arithmetic
         one = lifted(self.one, arithmetic)
-        for i in range(len(ops.state)):
-            if not ops.mu[i]:
-                continue
-            pi, mu, p, g, own, reward = (
-                unsigned(lifted(x[i], arithmetic), arithmetic)
-                for x in (ops.told_pi, ops.told_mu, ops.probability, ops.row_discount, ops.own_discount, ops.reward)
-            )  # fmt: skip
-            chance = unsigned(lifted(ops.mu[i], arithmetic), arithmetic) * p
-            s, n = int(ops.state[i]), int(ops.next_state[i])
-            g, rho = lifted(g, arithmetic), lifted(pi / mu, arithmetic)
-            r, own, ours, theirs = (lifted(x, arithmetic) for x in (reward, own, pi, mu))
-            yield chance, Transition(
-                self.features, s, n, r, g, own, ours, theirs, rho, n, g, rho,
-                self.features_next, one if ops.places.late else rho,
-            )  # fmt: skip
+        pi, mu, p, g, own, reward = (
+            unsigned(lifted(x[i], arithmetic), arithmetic)
+            for x in (ops.told_pi, ops.told_mu, ops.probability, ops.row_discount, ops.own_discount, ops.reward)
+        )  # fmt: skip
+        chance = unsigned(lifted(ops.mu[i], arithmetic), arithmetic) * p
+        s, n = int(ops.state[i]), int(ops.next_state[i])
+        g, rho = lifted(g, arithmetic), lifted(pi / mu, arithmetic)
+        r, own, ours, theirs = (lifted(x, arithmetic) for x in (reward, own, pi, mu))
+        return chance, Transition(
+            self.features, s, n, r, g, own, ours, theirs, rho, n, g, rho,
+            self.features_next, one if ops.places.late else rho,
+        )  # fmt: skip
 
     def run(
         self, sample: Sample, weights: Sequence[Any], memory: Sequence[Any], *, rewarded: bool

@@ -11,19 +11,17 @@ memory, so affinely independent memories that span the reachable ones are enough
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from obliquetd.algebra import Matrix
+from obliquetd.dynamics.at_rest import AtRest, Vector, counts
+from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import Rounded, native_matrix
 
 __all__ = ["Span", "counts", "span_of_updates"]
-
-SAFETY = 4.0
-"""Floats: an entry counts as zero within this times its error bound."""
-Vector = dict[int, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +74,14 @@ class Echelon:
     """A reduced basis that grows by one vector at a time."""
 
     def __init__(self, size: int, preferred: Any = None) -> None:
-        self.size, self.preferred = size, preferred
+        self.most, self.preferred = size, preferred
         self.rows: dict[int, Vector] = {}
         self.leads: list[Any] = []
 
     @property
     def full(self) -> bool:
-        """Whether the whole space is spanned."""
-        return len(self.rows) == self.size
+        """Whether all is spanned that can be."""
+        return len(self.rows) == self.most
 
     def insert(self, vector: Vector) -> bool:
         """Take a vector in; whether it was independent of the others."""
@@ -112,13 +110,6 @@ class Echelon:
         return min(vector)
 
 
-def counts(value: Any) -> bool:
-    """Whether a number is not 0, nor within its own error of it."""
-    if isinstance(value, Rounded):
-        return abs(value.value) > SAFETY * value.error
-    return bool(value)
-
-
 def _subtract(vector: Vector, factor: Any, row: Vector, pivot: int) -> None:
     """Vector -= factor row, which clears the pivot."""
     for i, v in row.items():
@@ -133,30 +124,43 @@ def _sparse(values: Iterable[Any]) -> Vector:
     return {i: v for i, v in enumerate(values) if counts(v)}
 
 
-def span_of_updates(rule: RuleOnNumbers, samples: list[Sample], *, carried: bool) -> Span:
+def span_of_updates(
+    rule: RuleOnNumbers,
+    samples: Callable[[], list[Sample]],
+    *,
+    carried: bool,
+    products: Products | None = None,
+) -> Span:
     """U, the span of all updates of the given outcomes.
 
     Parameters
     ----------
     rule : RuleOnNumbers
-    samples : list of Sample
-        The outcomes that have a chance.
+    samples : function
+        The outcomes that have a chance, where they are asked for.
     carried : bool
         Whether the memory is carried from one transition to the next.
+    products : Products, optional
+        The terms of those outcomes, from which updates with an empty memory are read off.
     """
     arithmetic = rule.ops.arithmetic
     symbolic = bool(getattr(arithmetic, "symbols", ()))
     echelon = Echelon(rule.size, _is_constant if symbolic else None)
     critical: list[Any] = []
-    if symbolic:
-        critical += _insert_by_direction(echelon, rule, samples)
+    if products:
+        at_rest = AtRest(products)
+        echelon.most, updates = at_rest.most, at_rest.updates()
     else:
-        for vector in _updates(rule, samples):
+        updates = _updates(rule, samples())
+    if symbolic:
+        critical += _insert_by_direction(echelon, rule, updates)
+    else:
+        for vector in updates:
             echelon.insert(vector)
             if echelon.full:
                 break
     if carried and rule.learner.has_memory and not echelon.full:
-        for sample, memory in _reachable(rule, samples):
+        for sample, memory in _reachable(rule, samples()):
             for values in _update(rule, sample, memory):
                 echelon.insert(_sparse(values))
             if echelon.full:
@@ -188,14 +192,16 @@ def _is_constant(value: Any) -> bool:
     return bool(value.numer.is_ground and value.denom.is_ground)
 
 
-def _insert_by_direction(echelon: Echelon, rule: RuleOnNumbers, samples: list[Sample]) -> list[Any]:
+def _insert_by_direction(
+    echelon: Echelon, rule: RuleOnNumbers, updates: Iterable[Vector]
+) -> list[Any]:
     """Updates that are a formula times a constant vector count once, and first.
 
     Such a direction is lost only where all its formulas vanish: where their gcd does.
     """
     constant: dict[Any, Any] = {}
     others = []
-    for vector in _updates(rule, samples):
+    for vector in updates:
         first = vector[min(vector)]
         direction = {i: v / first for i, v in vector.items()}
         if all(map(_is_constant, direction.values())):

@@ -1,0 +1,140 @@
+"""The updates of every outcome where the memory is empty, from the terms of a rule: for their span."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from obliquetd.dynamics.columns import RoundedColumn, features_of
+from obliquetd.dynamics.products import Group, Products, Term
+from obliquetd.dynamics.scalars import Rounded, rounded_entries
+from obliquetd.learners.forms import is_feature
+
+__all__ = ["AtRest", "Vector", "add_to", "counts", "number_at"]
+
+SAFETY = 4.0
+"""Floats: an entry counts as zero within this times its error bound."""
+Vector = dict[int, Any]
+
+
+def counts(value: Any) -> bool:
+    """Whether a number is not 0, nor within its own error of it."""
+    if isinstance(value, Rounded):
+        return abs(value.value) > SAFETY * value.error
+    return bool(value)
+
+
+class AtRest:
+    """c and the columns of G of each outcome's update c + G x, without their zeros.
+
+    Parameters
+    ----------
+    products : Products
+    """
+
+    def __init__(self, products: Products) -> None:
+        self.products, self.d = products, products.rule.d
+        self.starts, start = {}, 0
+        for slot, over in products.weights.items():
+            self.starts[slot] = start
+            start += self.d if over else 1
+        self.rows: dict[Any, Vector] = {}
+
+    @property
+    def most(self) -> int:
+        """A bound on the dimension of all updates, also of those with a memory.
+
+        They lie along features that have an entry somewhere, unless weights or numbers are added too.
+        """
+        products, total = self.products, 0
+        seen: set[int] = set()
+        for table, row in {v[1:] for v in self._vectors()}:
+            i, j = features_of(products.ops, table).support()
+            seen |= set(j[np.isin(i, products.rows[row])].tolist())
+        for slot, over in products.weights.items():
+            terms = [t for group in products.groups for t in group.update[slot]]
+            along = all(t.left is not None and t.left[0] != "weights" for t in terms)
+            total += len(seen) if over and along else self.d if over else 1
+        return total
+
+    def _vectors(self) -> Iterator[Any]:
+        for group in self.products.groups:
+            for terms in (*group.update.values(), *group.handed.values()):
+                yield from (t.left for t in terms if is_feature(t.left))
+
+    def updates(self) -> Iterator[Vector]:
+        """The constants and columns in the order of the outcomes, as they stand in the problem."""
+        groups = {int(o): (g, k) for g in self.products.groups for k, o in enumerate(g.outcomes)}
+        for outcome in sorted(groups):
+            yield from self._of(outcome, *groups[outcome])
+
+    def _of(self, outcome: int, group: Group, k: int) -> Iterator[Vector]:
+        constant: Vector = {}
+        columns: dict[int, Vector] = {}
+        for slot, terms in group.update.items():
+            by_left: dict[Any, dict[int | None, Any]] = {}
+            for term in terms:
+                self._collect(by_left.setdefault(term.left, {}), term, outcome, k)
+            for left, row in by_left.items():
+                for j, factor in row.items():
+                    into = constant if j is None else columns.setdefault(j, {})
+                    for i, x in self.entries(left, outcome).items():
+                        add_to(into, self.starts[slot] + i, factor * x)
+        for slot, terms in group.update.items():
+            for term in terms:
+                if term.left is not None and term.left[0] == "weights" and not term.factors:
+                    for i in range(self.d):
+                        value = number_at(term.column, k)
+                        add_to(columns.setdefault(self.starts[term.left] + i, {}), self.starts[slot] + i, value)  # fmt: skip
+        for vector in (constant, *(columns[j] for j in sorted(columns))):
+            kept = {i: vector[i] for i in sorted(vector) if counts(vector[i])}
+            if kept:
+                yield kept
+
+    def _collect(self, row: dict[int | None, Any], term: Term, outcome: int, k: int) -> None:
+        """The term's part of the row that stands beside its left vector; None is the constant."""
+        if len(term.factors) > 1 or (
+            term.left is not None and term.left[0] in ("weights", "memory")
+        ):
+            return
+        value = number_at(term.column, k)
+        if not term.factors:
+            add_to(row, None, value)
+            return
+        factor = term.factors[0]
+        vectors = [factor[1:]] if factor[0] == "number" else factor[1:3]
+        if any(v[0] == "memory" for v in vectors):
+            return
+        (weights,) = (v for v in vectors if v[0] == "weights")
+        if factor[0] == "number":
+            add_to(row, self.starts[weights], value)
+            return
+        (other,) = (v for v in vectors if v[0] != "weights")
+        for j, x in self.entries(other, outcome).items():
+            add_to(row, self.starts[weights] + j, value * x)
+
+    def entries(self, vector: Any, outcome: int) -> Vector:
+        """The entries of a row of features that are not 0; of no vector the number 1."""
+        if vector is None:
+            return {0: self.products.rule.one}
+        key = vector[1], int(self.products.rows[vector[2]][outcome])
+        if key not in self.rows:
+            table = features_of(self.products.ops, vector[1])
+            row = rounded_entries(table.submatrix([key[1]], range(self.d)).T)
+            self.rows[key] = {i: x for i, x in enumerate(row) if x}
+        return self.rows[key]
+
+
+def number_at(column: Any, k: int) -> Any:
+    """The number of one outcome; a column of one has the same for all."""
+    at = k if len(column) > 1 else 0
+    if isinstance(column, RoundedColumn):
+        return Rounded(float(column.value[at]), float(column.error[at]))
+    return column[at]
+
+
+def add_to(into: dict[Any, Any], at: Any, value: Any) -> None:
+    """Add a number to what stands at a place."""
+    into[at] = into[at] + value if at in into else value

@@ -1,0 +1,242 @@
+"""The numbers of all outcomes by columns, for a rule that runs on them once.
+
+Exact numbers and formulas are arrays of objects. Floats carry the bounds on their errors along, as
+:class:`~obliquetd.dynamics.scalars.Rounded` does for one number, in the same arithmetic and order.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra.rounding import roundings
+from obliquetd.dynamics.scalars import DYADIC, NORMAL, SMALLEST, UNIT
+from obliquetd.learners.forms import Form, NoFormError
+from obliquetd.problem.native import Operators
+
+__all__ = ["FieldColumns", "FloatColumns", "RoundedColumn", "columns_of", "datum", "features_of"]
+
+
+class RoundedColumn:
+    """Floats with a bound on the error of each; see :class:`~obliquetd.dynamics.scalars.Rounded`."""
+
+    __array_ufunc__ = None
+    __slots__ = ("error", "value")
+
+    def __init__(self, value: Any, error: Any) -> None:
+        self.value, self.error = value, error
+
+    def __getitem__(self, at: Any) -> RoundedColumn:
+        return RoundedColumn(self.value[at], self.error[at])
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __add__(self, other: RoundedColumn) -> RoundedColumn:
+        value = self.value + other.value
+        return RoundedColumn(value, self.error + other.error + UNIT * abs(value))
+
+    def __neg__(self) -> RoundedColumn:
+        return RoundedColumn(-self.value, self.error)
+
+    def __sub__(self, other: RoundedColumn) -> RoundedColumn:
+        return self + -other
+
+    def __mul__(self, other: RoundedColumn) -> RoundedColumn:
+        a, b = self.value, other.value
+        value = a * b
+        size = abs(value)
+        error = abs(a) * other.error + abs(b) * self.error + self.error * other.error + UNIT * size
+        lost = (size < NORMAL) & ((a != 0) | (self.error != 0)) & ((b != 0) | (other.error != 0))
+        return RoundedColumn(value, error + SMALLEST * lost)
+
+    def __truediv__(self, other: RoundedColumn) -> RoundedColumn:
+        value = self.value / other.value
+        below = abs(other.value) - other.error
+        if not (below > 0).all():
+            raise NoFormError("a division by what may be 0")
+        error = (self.error + abs(value) * other.error) / below
+        return RoundedColumn(value, error + UNIT * abs(value))
+
+
+def datum(values: Any) -> RoundedColumn:
+    """Floats that came in: 0.5 is exact, 0.1 is not."""
+    array = np.asarray(values, dtype=float)
+    exact = (abs(array) < 1e9) & (np.floor(array * DYADIC) == array * DYADIC)
+    return RoundedColumn(array, np.where(exact, 0.0, abs(array) * UNIT))
+
+
+def features_of(ops: Operators, table: str) -> Matrix:
+    """A table of features; floats with the bounds of what came in."""
+    found = ops.Phi if table == "now" else ops.features_next
+    if not isinstance(found, FloatMatrix):
+        return found
+    if found.sparse:
+        array = found.array.tocsr(copy=True)
+        array.data = datum(array.data).error
+        return FloatMatrix(found.array, error=array)
+    return FloatMatrix(found.array, error=datum(found.array).error)
+
+
+class FieldColumns:
+    """Rationals, or rational functions, of some outcomes.
+
+    Parameters
+    ----------
+    ops : Operators
+    places : dict of str to array of int
+        The rows of the features, by the name of a row.
+    strict : bool
+    """
+
+    def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
+        self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
+        self._constants: dict[Any, Any] = {}
+
+    def constant(self, value: Any) -> Any:
+        """A column with one number, of a rule's text or of a column."""
+        if isinstance(value, float):
+            raise NoFormError("a float meets exact numbers")
+        if isinstance(value, Fraction | int):
+            if value not in self._constants:
+                self._constants[value] = self._lifted(value)
+            return self._constants[value]
+        return self.native(value)
+
+    def _lifted(self, value: Any) -> Any:
+        one = self.arithmetic.one
+        if isinstance(value, Fraction):
+            return self.native(one * value.numerator / (one * value.denominator))
+        return self.native(one * value)
+
+    def native(self, value: Any) -> Any:
+        """A column with one native number."""
+        out = np.empty(1, dtype=object)
+        out[0] = value
+        return out
+
+    def column(self, values: Any) -> Any:
+        """A column of native numbers."""
+        return values
+
+    def signs(self, column: Any) -> Any:
+        """-1, 0 or 1 for each outcome."""
+        return np.array([self.arithmetic.sign(x) if x else 0 for x in column.tolist()])
+
+    def is_zero(self, column: Any) -> bool:
+        """Whether a column is 0 for every outcome."""
+        return not any(column.tolist())
+
+    def inner(self, u: Form, v: Form, half: int | None) -> Any:
+        """From the inner products of rows, each computed once."""
+        total = self.constant(0)
+        for (a, _), x in u.terms.items():
+            for (b, _), y in v.terms.items():
+                total = total + x * y * self._dots(a, b)
+        return _halved(self, total, half)
+
+    def _dots(self, a: Any, b: Any) -> Any:
+        (left, i), (right, j) = ((x[1], self.places[x[2]]) for x in (a, b))
+        known = _gram(self.ops, left, right)
+        out = np.empty(len(i), dtype=object)
+        for k, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
+            out[k] = known[pair]
+        return out
+
+
+class _Gram(dict):  # type: ignore[type-arg]
+    """The inner products of rows of two tables, each computed when it is first asked for."""
+
+    def __init__(self, left: Matrix, right: Matrix, zero: Any) -> None:
+        self.left, self.right, self.zero = left.rows(), right.rows(), zero
+
+    def __missing__(self, pair: tuple[int, int]) -> Any:
+        rows = zip(self.left[pair[0]], self.right[pair[1]], strict=True)
+        self[pair] = found = sum((x * y for x, y in rows if x and y), self.zero)
+        return found
+
+
+def _gram(ops: Operators, left: str, right: str) -> _Gram:
+    found = ops.__dict__.setdefault("_grams", {})
+    if (left, right) not in found:
+        tables = features_of(ops, left), features_of(ops, right)
+        found[left, right] = _Gram(*tables, ops.arithmetic.zero)
+    return found[left, right]  # type: ignore[no-any-return]
+
+
+def _halved(columns: Any, whole: Any, half: int | None) -> Any:
+    """The part of one half: 2 and -1 of the whole, or 1 and -1 where it is 0; its sum does not round."""
+    if half is None:
+        return whole
+    if columns.is_zero(whole):
+        return columns.constant(1 - 2 * half)
+    return whole + whole if half == 0 else -whole
+
+
+class FloatColumns:
+    """Floats with error bounds, of some outcomes; parameters as for :class:`FieldColumns`."""
+
+    def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
+        self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
+
+    def constant(self, value: Any) -> RoundedColumn:
+        """A column with one number, of a rule's text or of a column."""
+        if isinstance(value, RoundedColumn):
+            return value
+        return datum([float(value)])
+
+    def native(self, value: Any) -> RoundedColumn:
+        """A column with one native number."""
+        return datum([value])
+
+    def column(self, values: Any) -> RoundedColumn:
+        """A column of native numbers."""
+        return datum(values)
+
+    def signs(self, column: RoundedColumn) -> Any:
+        """-1, 0 or 1 for each outcome."""
+        if not np.isfinite(column.value).all():
+            raise NoFormError("beyond the range of floats")
+        return np.sign(column.value)
+
+    def is_zero(self, column: RoundedColumn) -> bool:
+        """Whether a column is 0 for every outcome."""
+        return not (column.value.any() or column.error.any())
+
+    def inner(self, u: Form, v: Form, half: int | None) -> RoundedColumn:
+        """Row by row of the combinations themselves: their parts may cancel."""
+        (left, right), d = (self._combined(x) for x in (u, v)), self.ops.Phi.shape[1]
+        a, b = left.array, right.array
+        product = a * b
+        bound = abs(a) * right.error + left.error * (abs(b) + right.error)
+        if isinstance(product, np.ndarray):
+            total = np.add.accumulate(product, axis=1)[:, -1]  # one by one, as a rule's loop does
+            size = abs(product).sum(axis=1)
+        else:
+            total = np.asarray(product.sum(axis=1)).ravel()
+            size = np.asarray(abs(product).sum(axis=1)).ravel()
+        error = np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
+        return _halved(self, RoundedColumn(total, error), half)  # type: ignore[no-any-return]
+
+    def _combined(self, form: Form) -> FloatMatrix:
+        total: Any = None
+        for ((_, table, row), _), column in form.terms.items():
+            found = features_of(self.ops, table)
+            assert isinstance(found, FloatMatrix)
+            at, m = self.places[row], len(self.places[row])
+            by = FloatMatrix(
+                np.broadcast_to(column.value, m).reshape(m, 1),
+                error=np.broadcast_to(column.error, m).reshape(m, 1),
+            )
+            part = FloatMatrix(found.array[at], error=found.error[at]).scale_rows(by)
+            total = part if total is None else total + part
+        return total  # type: ignore[no-any-return]
+
+
+def columns_of(ops: Operators, places: dict[str, Any], *, strict: bool = False) -> Any:
+    """The columns of the problem's kind of numbers."""
+    kind = FloatColumns if ops.arithmetic.kind == "float" else FieldColumns
+    return kind(ops, places, strict=strict)

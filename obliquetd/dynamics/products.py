@@ -1,0 +1,296 @@
+"""What a rule makes of every outcome, as a few columns of coefficients: the rule run once for all.
+
+Where a rule does no more with its vectors than :mod:`obliquetd.learners.forms` allows, an update is a sum of
+
+    c <u, v> z     with z and u rows of the features, weights or memory, and c a number of the outcome,
+
+and the memory that it hands on is too. :class:`Products` holds these terms for groups of outcomes that
+agree on all comparisons of the rule. Each group is held against the rule itself: its way through the rule
+is run in the strict mode, and one of its outcomes on numbers. A rule that fails is left to the general
+route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from obliquetd.dynamics.columns import RoundedColumn, columns_of
+from obliquetd.dynamics.rule import RuleOnNumbers, Sample
+from obliquetd.dynamics.scalars import bare
+from obliquetd.learners.dual import Dual, slope_of, value_of
+from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
+from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
+from obliquetd.learners.words import TWIN, Transition
+
+__all__ = ["Group", "Products", "Term", "products_of"]
+
+MOST_GROUPS = 100
+MOST_HELD = 5
+"""Outcomes of a group that are held against the rule on numbers."""
+CLOSE = 1e-6
+"""The distance of a float from the rule's own, beside the largest term, that is rounding."""
+Slot = tuple[Any, ...]
+"""("weights" or "memory", the name of an array, an index in it)."""
+
+
+class Term(NamedTuple):
+    """One term of a slot, for the outcomes of a group: column times left times the others."""
+
+    left: Any
+    factors: tuple[Any, ...]
+    column: Any
+
+
+class Group(NamedTuple):
+    """Outcomes that agree on all comparisons: their numbers, and the terms of each slot."""
+
+    outcomes: Any
+    update: dict[Slot, list[Term]]
+    handed: dict[Slot, list[Term]]
+
+
+class Products:
+    """The terms of all outcomes of some states.
+
+    Parameters
+    ----------
+    rule : RuleOnNumbers
+    visited : sequence of bool
+        For each state whether its outcomes count.
+    carried : bool
+        Whether the memory is carried from one transition to the next.
+
+    Attributes
+    ----------
+    groups : list of Group
+    chance : column
+        Of each outcome, given its state.
+    rows : dict of str to array of int
+        For each outcome the state that is left, that is reached, and that its twin reaches.
+    weights, memory : dict of slot to bool
+        What the rule keeps, in its order, and whether it is a vector; of the memory only what is ever filled.
+    """
+
+    def __init__(self, rule: RuleOnNumbers, visited: Any, *, carried: bool) -> None:
+        self.rule, self.ops = rule, rule.ops
+        ops = self.ops
+        taken = [i for i in range(len(ops.state)) if ops.mu[i] and visited[ops.state[i]]]
+        self.first = np.array(taken, dtype=np.intp)
+        self.second = self.first
+        if rule.learner.reads & TWIN:
+            pairs = ops.state[self.first][:, None] == ops.state[self.first][None, :]
+            i, j = np.nonzero(pairs)
+            self.first, self.second = self.first[i], self.first[j]
+        self.rows = {
+            "s": ops.state[self.first], "n": ops.next_state[self.first],
+            "twin": ops.next_state[self.second],
+        }  # fmt: skip
+        self._numbers(columns_of(ops, self.rows))
+        everything = np.arange(len(self.first))
+        self.filled: set[Slot] = set()
+        while True:
+            self.groups = list(self._groups(everything))
+            found = {slot for g in self.groups for slot, terms in g.handed.items() if terms}
+            if not carried or found <= self.filled:
+                break
+            self.filled |= found
+        _, self.weights = stores(
+            columns_of(ops, self.rows), "weights", rule.learner.weights, rule.plain.numbers, None
+        )
+        _, memory = stores(
+            columns_of(ops, self.rows), "memory", rule.learner.memory, rule.plain.numbers, None
+        )
+        self.memory = {slot: over for slot, over in memory.items() if slot in self.filled}
+        self.every_memory = memory
+        for group in self.groups:
+            self._check(group)
+
+    def _numbers(self, columns: Any) -> None:
+        """The columns of what a transition has."""
+        ops, first, second = self.ops, self.first, self.second
+
+        def column(values: Any, at: Any = first) -> Any:
+            return columns.column(values[at])
+
+        pi, mu = column(ops.told_pi), column(ops.told_mu)
+        self.chance = column(ops.mu) * column(ops.probability)
+        g, rho = column(ops.row_discount), pi / mu
+        self.numbers = {
+            "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
+            "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
+            "rho_expected": columns.constant(1) if ops.places.late else rho,
+        }  # fmt: skip
+        if second is not first:
+            self.chance = self.chance * column(ops.mu, second) * column(ops.probability, second)
+            self.numbers["g_twin"] = column(ops.row_discount, second)
+            self.numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
+
+    def _groups(self, everything: Any) -> Iterator[Group]:
+        waiting, count = [everything], 0
+        while waiting:
+            outcomes = waiting.pop()
+            count += 1
+            if count > MOST_GROUPS:
+                raise NoFormError("too many cases")
+            try:
+                update, handed = self._run(outcomes, strict=False)
+            except SplitError as split:
+                waiting += [outcomes[split.mask], outcomes[~split.mask]]
+                continue
+            whole = {**update, **handed}
+            terms = {
+                slot: [Term(left, factors, c) for (left, factors), c in found.items()]
+                for (slot, _), found in whole.items()
+            }
+            yield Group(
+                outcomes,
+                {slot: terms[slot] for slot, _ in update},
+                {slot: terms[slot] for slot, _ in handed},
+            )
+
+    def _run(self, outcomes: Any, *, strict: bool) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """The terms of the update, and of the memory handed on, by slot and half."""
+        rule, ops = self.rule, self.ops
+        places = {name: rows[outcomes] for name, rows in self.rows.items()}
+        columns = columns_of(ops, places, strict=strict)
+
+        def number(column: Any) -> Form:
+            return Form(columns, {} if columns.is_zero(column) else {(None, ()): column})
+
+        def of_states(values: tuple[Any, ...]) -> PerState:
+            listed = np.empty(
+                len(values), dtype=float if ops.arithmetic.kind == "float" else object
+            )
+            listed[:] = values
+            return PerState(lambda row: number(columns.column(listed[places[row]])))
+
+        read = {
+            k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
+            for k, v in rule.values.items()
+        }
+        t = {k: number(c if len(c) == 1 else c[outcomes]) for k, c in self.numbers.items()}
+        late = ops.places.late and "features_next" in rule.learner.reads
+        transition = Transition(
+            features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),
+            features_next=Features(columns, "next" if late else "now"), **t,
+        )  # fmt: skip
+        kinds = rule.learner.weights, rule.learner.memory
+        x, weights = stores(columns, "weights", kinds[0], rule.plain.numbers, None)
+        m, memory = stores(columns, "memory", kinds[1], rule.plain.numbers, self.filled)
+        alpha = Dual(number(columns.constant(0)), number(columns.constant(1)))
+        run = on_forms(rule.learner.rule, strict=strict)
+        run(x, m, transition, alpha, rule.learner.numbers(**read))
+        zero = Form(columns, {})
+        return _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
+
+    def _check(self, group: Group) -> None:
+        """Some outcomes of a group, from the first to the last, in the strict mode and on numbers."""
+        size = len(group.outcomes)
+        at = group.outcomes[np.unique(np.linspace(0, size - 1, MOST_HELD).astype(int))]
+        strict = self._run(at, strict=True)
+        plain = self._run(at, strict=False)
+        for mine, theirs in zip(strict, plain, strict=True):
+            if not is_of_wholes(mine, theirs, _same):
+                raise NoFormError("an entry counts in another way than the others")
+        for k, outcome in enumerate(at.tolist()):
+            self._hold_against_the_rule(outcome, k, plain)
+
+    def _hold_against_the_rule(self, outcome: int, k: int, plain: Any) -> None:
+        rule, draw = self.rule, random.Random(outcome)
+        small = [self.ops.arithmetic.one * k for k in range(-3, 4) if k]
+        values: dict[Any, Any] = {}
+        flat: dict[str, list[Any]] = {"weights": [], "memory": []}
+        for slot, over in (*self.weights.items(), *self.every_memory.items()):
+            held = slot[0] == "weights" or slot in self.filled
+            drawn = [draw.choice(small) if held else self.ops.arithmetic.zero
+                     for _ in range(rule.d if over else 1)]  # fmt: skip
+            values[slot] = drawn
+            flat[slot[0]] += drawn
+        for table in ("now", "next"):
+            for row, rows in self.rows.items():
+                features = rule.features if table == "now" else rule.features_next
+                values["features", table, row] = [
+                    bare(getattr(v, "value", v)) for v in features[rows[outcome]]
+                ]
+        found = rule.run(self.sample(outcome), flat["weights"], flat["memory"], rewarded=True)
+        wanted = {"weights": found[0], "memory": found[1]}
+        for terms, kind in zip(plain, wanted, strict=True):
+            start = 0
+            for slot, over in (self.weights if kind == "weights" else self.every_memory).items():
+                width = rule.d if over else 1
+                mine, size = _evaluated(
+                    terms[slot, None], k, values, width, self.ops.arithmetic.zero
+                )
+                theirs = [bare(v) for v in wanted[kind][start : start + width]]
+                start += width
+                if self.ops.arithmetic.kind != "float":
+                    alike = mine == theirs
+                else:
+                    alike = bool(np.all(np.abs(np.subtract(mine, theirs)) <= CLOSE * size))
+                if not alike:
+                    raise NoFormError("the rule makes something else of an outcome")
+
+    def sample(self, outcome: int) -> Sample:
+        """One outcome as the rule on numbers takes it."""
+        chance, t = self.rule.transition(int(self.first[outcome]))
+        if self.second is not self.first:
+            second, u = self.rule.transition(int(self.second[outcome]))
+            chance, t = chance * second, t._replace(twin=u.n, g_twin=u.g, rho_twin=u.rho)
+        return Sample(t.s, t.n, chance, t)
+
+
+def _ended(slots: dict[Slot, bool], state: Any, part: Any, zero: Form) -> dict[Any, Any]:
+    """What the arrays of a state hold in the end, by slot and half."""
+    out = {}
+    for slot in slots:
+        _, name, at = slot
+        store = getattr(state, name)
+        for (index, half), kept in store.kept.items():
+            if index == at:
+                found = part(kept)
+                out[slot, half] = (found if isinstance(found, Form) else zero).terms
+    return out
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, RoundedColumn):
+        return bool(np.allclose(a.value, b.value, rtol=1e-9, atol=0.0))
+    return bool(a.tolist() == b.tolist())
+
+
+def _evaluated(
+    terms: Any, k: int, values: dict[Any, Any], width: int, zero: Any
+) -> tuple[list[Any], Any]:
+    """A slot at given vectors, and the size of its terms."""
+    total, size = [zero] * width, 0.0
+    for (left, factors), column in terms.items():
+        by = (column.value if isinstance(column, RoundedColumn) else column)[
+            k if len(column) > 1 else 0
+        ]
+        largest = abs(by) if isinstance(by, float) else 0.0
+        for factor in factors:
+            if factor[0] == "number":
+                by = by * values[factor[1:]][0]
+                continue
+            pairs = list(zip(values[factor[1]], values[factor[2]], strict=True))
+            by = by * sum((a * b for a, b in pairs if a and b), zero)
+            if isinstance(by, float):
+                largest *= sum(abs(a * b) for a, b in pairs)
+        part = [by * v for v in values[left]] if left is not None else [by]
+        total = [a + b for a, b in zip(total, part, strict=True)]
+        if isinstance(by, float):
+            vector = values[left] if left is not None else [1.0]
+            size += 3.0 * largest * max(map(abs, vector))
+    return total, size
+
+
+def products_of(rule: RuleOnNumbers, visited: Any, *, carried: bool) -> Products | None:
+    """The terms of a rule's outcomes; None where it has to be run on numbers, outcome by outcome."""
+    try:
+        return Products(rule, visited, carried=carried)
+    except Exception:  # a user's rule may raise anything; the general route knows what it means
+        return None

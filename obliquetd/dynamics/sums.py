@@ -1,0 +1,330 @@
+"""A, b and the mean memory as sums of products of whole matrices: Phi' M Phi, with sparse n by n M.
+
+The terms c <u, v> z of all outcomes (:mod:`obliquetd.dynamics.products`) are gathered by what z and v are
+rows of: with T_z and T_v those tables, the outcomes add T_z' M T_v, where M has c times the weight of the
+outcome at the places of the two rows. A memory's table has the rows zeta(s) = E[h 1{s}]; it solves
+
+    Z = K' Z + B Phi,   K[s, s'] = sum of p a,   B[s', s] = sum of p xi(s) c
+
+for a memory that is handed on as a h + c phi_s: n equations with d right-hand sides. Memories that feed others
+are solved for first, and those that feed each other together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra.rounding import power_of_two, roundings
+from obliquetd.algebra.storage import gathered
+from obliquetd.dynamics.columns import RoundedColumn, features_of
+from obliquetd.dynamics.products import Products, Term
+from obliquetd.learners.forms import NoFormError, is_feature
+
+__all__ = ["Sums"]
+
+UNIT = "unit"
+"""The table of one number, 1, for what is no vector."""
+
+
+class Sums:
+    """What the terms of all outcomes add up to, for state weights xi.
+
+    Parameters
+    ----------
+    products : Products
+    xi : Matrix (n, 1)
+    """
+
+    def __init__(self, products: Products, xi: Matrix) -> None:
+        self.products, self.arithmetic = products, products.ops.arithmetic
+        self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
+        self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
+        self.means: dict[Any, Any] = {}
+        self.weight = products.chance * self._column(xi)[products.rows["s"]]
+
+    def _column(self, matrix: Matrix) -> Any:
+        """The entries of a column, for each state."""
+        if isinstance(matrix, FloatMatrix):
+            values, error = matrix.dense()[:, 0], matrix.dense_error()[:, 0]
+            return RoundedColumn(values, np.where(values == 0, 0.0, error))
+        out = np.empty(matrix.shape[0], dtype=object)
+        out[:] = matrix.entries()
+        return out
+
+    def _ones(self, n: int) -> Matrix:
+        return self.arithmetic.column([self.arithmetic.one] * n)
+
+    # --- where a term goes --------------------------------------------------------------------
+
+    def _table(self, vector: Any) -> tuple[Any, str]:
+        """The table that a vector is a row of, and which row."""
+        if vector is None:
+            return UNIT, UNIT
+        if is_feature(vector):
+            return vector[:2], vector[2]
+        return vector, "s"
+
+    def _matrix(self, table: Any) -> Matrix:
+        if table not in self.tables:
+            self.tables[table] = features_of(self.products.ops, table[1])
+        return self.tables[table]
+
+    def _split(self, term: Term) -> tuple[Any, Any, list[Any]]:
+        """The weights that a term is linear in with the vector beside them, and its memories."""
+        weights: Any = None
+        memories = [term.left] if term.left is not None and term.left[0] == "memory" else []
+        for factor in term.factors:
+            parts = [factor[1:]] if factor[0] == "number" else list(factor[1:3])
+            inside = [v for v in parts if v[0] == "weights"]
+            memories += [v for v in parts if v[0] == "memory"]
+            if len(inside) > 1 or (inside and weights is not None):
+                raise NoFormError("an update that is not affine in the weights")
+            if inside:
+                other = next((v for v in parts if v[0] != "weights"), None)
+                weights = inside[0], other
+        if len(memories) > 1:
+            raise NoFormError("an update that is not affine in the memory")
+        return weights, term.left, memories
+
+    def _scaled(self, term: Term, outcomes: Any, memories: list[Any]) -> Any:
+        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory."""
+        weight = (self.products.chance if memories else self.weight)[outcomes]
+        out = weight * term.column
+        for factor in term.factors:
+            vectors = factor[1:] if factor[0] == "number" else ()
+            if vectors and vectors[0] == "memory":
+                out = out * self.means[vectors][self.products.rows["s"][outcomes]]
+            elif factor[0] == "dot" and not any(v[0] == "weights" for v in factor[1:3]):
+                raise NoFormError("an inner product of a memory and features")
+        return out
+
+    def _gathered(self, shape: tuple[int, int], parts: Iterable[tuple[Any, Any, Any]]) -> Matrix:
+        """The sums of columns at places."""
+        rows, places, columns = zip(*parts, strict=True)
+        i, j = np.concatenate(rows), np.concatenate(places)
+        if self.arithmetic.kind != "float":
+            return self.arithmetic.assemble(shape, i, j, np.concatenate(columns))
+        value = np.concatenate([c.value for c in columns])
+        bound = np.concatenate([c.error for c in columns])
+        most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
+        size = bound + np.abs(value) * (roundings(int(most)) if most > 1 else 0.0)
+        return FloatMatrix(gathered(shape, i, j, value), error=gathered(shape, i, j, size))
+
+    def _at(self, row: str, outcomes: Any) -> Any:
+        if row == UNIT:
+            return np.zeros(len(outcomes), dtype=np.intp)
+        return self.products.rows[row][outcomes]
+
+    # --- the memory ---------------------------------------------------------------------------
+
+    def solve_memories(self) -> None:
+        """The tables and means of all memories.
+
+        Raises
+        ------
+        SingularError
+            Where nothing decays one on some closed class.
+        """
+        products = self.products
+        feeds = nx.DiGraph()
+        feeds.add_nodes_from(products.memory)
+        for group in products.groups:
+            for slot, terms in group.handed.items():
+                for term in terms:
+                    weights, _, memories = self._split(term)
+                    if weights:
+                        raise NoFormError("a memory that depends on the weights")
+                    feeds.add_edges_from((m, slot) for m in memories)
+        order = nx.condensation(feeds)
+        for component in nx.topological_sort(order):
+            members = order.nodes[component]["members"]
+            self._solve_together([slot for slot in products.memory if slot in members])
+
+    def _solve_together(self, slots: list[Any]) -> None:
+        products, n, k = self.products, self.n, len(slots)
+        place = {slot: i for i, slot in enumerate(slots)}
+        inner: list[Any] = []
+        sources: dict[Any, list[Any]] = {}
+        for group in products.groups:
+            outcomes = group.outcomes
+            s, t = products.rows["s"][outcomes], products.rows["n"][outcomes]
+            for slot, i in place.items():
+                for term in group.handed.get(slot, ()):
+                    memories = self._split(term)[2]
+                    row = i * n + t
+                    if memories and memories[0] in place:
+                        if term.factors != (
+                            () if products.memory[slot] else (("number", *memories[0]),)
+                        ):
+                            raise NoFormError("a memory whose parts depend on each other in turn")
+                        column = products.chance[outcomes] * term.column
+                        inner.append((row, place[memories[0]] * n + s, column))
+                        continue
+                    table, at = self._table(term.left)
+                    column = self._scaled(term, outcomes, memories)
+                    sources.setdefault(table, []).append((row, self._at(at, outcomes), column))
+        total: Any = None
+        for table, parts in sources.items():
+            T = self._matrix(table)
+            part = self._gathered((k * n, T.shape[0]), parts) @ T
+            total = part if total is None else total + part
+        if total is None:
+            width = self.d if products.memory[slots[0]] else 1
+            total = self.arithmetic.matrix(
+                [[self.arithmetic.zero] * width] * (k * n), (k * n, width)
+            )
+        if inner:
+            system = self.arithmetic.identity(k * n) - self._gathered((k * n, k * n), inner)
+            total = self._solved(system, total)
+        for slot, i in place.items():
+            part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
+            if products.memory[slot]:
+                self.tables[slot] = part
+            else:
+                self.means[slot] = self._column(part)
+
+    def _solved(self, system: Matrix, right: Matrix) -> Matrix:
+        """The solution; columns of floats each in a unit of their own."""
+        what = "the trace's stationary equation"
+        if not isinstance(right, FloatMatrix):
+            return system.solve(right, what)
+        values, bounds = right.dense(), right.dense_error()
+        units = power_of_two(np.abs(values).max(axis=0, initial=0.0))
+        found: Any = system.solve(FloatMatrix(values / units, error=bounds / units), what)
+        return FloatMatrix(found.dense() * units, found.report, lambda: found.dense_error() * units)
+
+    def memory_rows(self) -> list[list[Any]]:
+        """The mean zeta(s) / xi(s) of each state, in the rule's order; rows of native numbers."""
+        zero, xi = self.arithmetic.zero, self.xi.entries()
+        out: list[list[Any]] = [[] for _ in xi]
+        for slot, over in self.products.every_memory.items():
+            width = self.d if over else 1
+            if slot not in self.products.memory:
+                rows = [[zero] * width] * self.n
+            elif over:
+                rows = self.tables[slot].rows()
+            else:
+                means = self.means[slot]
+                rows = [[m] for m in (means.value if isinstance(means, RoundedColumn) else means)]
+            for line, row, w in zip(out, rows, xi, strict=True):
+                line += [m / w if m else zero for m in row] if w else [zero] * width
+        return out
+
+    # --- A and b ------------------------------------------------------------------------------
+
+    @cached_property
+    def totals(self) -> tuple[Matrix, Matrix]:
+        """A and b."""
+        b: dict[Any, dict[Any, list[Any]]] = {}
+        A: dict[Any, dict[Any, list[Any]]] = {}
+        for group in self.products.groups:
+            o = group.outcomes
+            for slot, terms in group.update.items():
+                for term in (
+                    _folded(terms, self.products, o) if self.arithmetic.kind == "float" else terms
+                ):
+                    weights, left, memories = self._split(term)
+                    column = self._scaled(term, o, memories)
+                    if left is not None and left[0] == "weights":
+                        if weights:
+                            raise NoFormError("an update that is not affine in the weights")
+                        A.setdefault((slot, left), {}).setdefault(None, []).append(column)
+                        continue
+                    table, row = self._table(left)
+                    if weights is None:
+                        at = np.zeros(len(o), dtype=np.intp)
+                        b.setdefault(slot, {}).setdefault((table, UNIT), []).append(
+                            (self._at(row, o), at, column)
+                        )
+                        continue
+                    other, place = self._table(weights[1])
+                    A.setdefault((slot, weights[0]), {}).setdefault((table, other), []).append(
+                        (self._at(row, o), self._at(place, o), column)
+                    )
+        slots = self.products.weights
+        blocks = [[self._block(A.get((i, j)), slots[i], slots[j]) for j in slots] for i in slots]
+        ends = [[self._block(b.get(i), slots[i], False)] for i in slots]
+        negated = self._joined(blocks).scaled(-self.arithmetic.one)
+        return negated, self._joined(ends)
+
+    def _block(self, parts: Any, tall: bool, wide: bool) -> Matrix:
+        """The sum of T_z' M T_v over the tables, and of multiples of the identity."""
+        shape = self.d if tall else 1, self.d if wide else 1
+        total: Any = None
+        for tables, columns in (parts or {}).items():
+            if tables is None:
+                zeros = np.zeros(sum(map(len, columns)), dtype=np.intp)
+                at = [(zeros[: len(c)], zeros[: len(c)], c) for c in columns]
+                sum_of_all = self._gathered((1, 1), at)
+                ones = self._ones(shape[0])
+                part = _diagonal(self.arithmetic, sum_of_all, ones)
+            else:
+                left, right = map(self._matrix, tables)
+                M = self._gathered((left.shape[0], right.shape[0]), columns)
+                part = left.T @ (M @ right)
+            total = part if total is None else total + part
+        if total is None:
+            return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)
+        return total  # type: ignore[no-any-return]
+
+    def _joined(self, blocks: Sequence[Sequence[Any]]) -> Matrix:
+        if len(blocks) == 1 and len(blocks[0]) == 1 and self.arithmetic.kind != "float":
+            return blocks[0][0]  # type: ignore[no-any-return]
+        if self.arithmetic.kind == "float":
+            parts = [
+                np.block([[f(x) for x in row] for row in blocks])
+                for f in (lambda x: x.dense(), lambda x: x.dense_error())
+            ]
+            return FloatMatrix(parts[0], error=parts[1])
+        rows = [
+            [x for part in parts for x in part]
+            for line in blocks
+            for parts in zip(*(x.rows() for x in line), strict=True)
+        ]
+        return self.arithmetic.matrix(rows, (len(rows), len(rows[0])))
+
+
+def _diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:
+    """A multiple of the identity."""
+    if isinstance(number, FloatMatrix):
+        eye = np.eye(ones.shape[0])
+        return FloatMatrix(eye * number.dense()[0, 0], error=eye * number.dense_error()[0, 0])
+    return arithmetic.identity(ones.shape[0]).scaled(number.item())  # type: ignore[no-any-return]
+
+
+def _folded(terms: list[Term], products: Products, outcomes: Any) -> list[Term]:
+    """Terms in which phi' of a transition that stays in its state counts as phi.
+
+    So what cancels exactly, as phi - phi' without discount, leaves no rounding.
+    """
+    stays = products.rows["s"][outcomes] == products.rows["n"][outcomes]
+    if not stays.any():
+        return terms
+    moved: dict[Any, Any] = {}
+
+    def here(vector: Any) -> Any:
+        if is_feature(vector) and vector[1:] == ("now", "n"):
+            return (*vector[:2], "s")
+        return vector
+
+    def put(key: Any, column: Any, mask: Any) -> None:
+        part = RoundedColumn(np.where(mask, column.value, 0.0), np.where(mask, column.error, 0.0))
+        moved[key] = moved[key] + part if key in moved else part
+
+    for term in terms:
+        left = here(term.left)
+        factors = tuple(
+            (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
+        )
+        if (left, factors) == (term.left, term.factors):
+            put((left, factors), term.column, np.ones(len(stays), dtype=bool))
+        else:
+            put((left, factors), term.column, stays)
+            put((term.left, term.factors), term.column, ~stays)
+    return [Term(left, factors, column) for (left, factors), column in moved.items()]
