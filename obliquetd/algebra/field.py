@@ -20,6 +20,7 @@ from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
+from obliquetd.algebra.integer_solve import divided_by_sum, solve_by_integers
 from obliquetd.algebra.interpolation import SingularEverywhereError, solve_by_interpolation
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
@@ -225,6 +226,8 @@ class FieldMatrix(Matrix):
         if 0 in self.shape:
             return DomainMatrix.zeros((self.shape[1], right.shape[1]), self._m.domain)
         symbols = len(self.arithmetic.symbols)
+        if self._m.domain is QQ:
+            return solve_by_integers(self._m, right)
         if symbols == 0:
             return self._m.lu_solve(right)
         if symbols == 1:
@@ -287,6 +290,11 @@ class FieldMatrix(Matrix):
         for row, pivot in zip(rows, pivots, strict=False):
             out[pivot] = list(row[n:])
         return self.arithmetic.matrix(out, (n, right.shape[1])), null
+
+    def divided_by_sum(self) -> FieldMatrix:
+        if self._m.domain is QQ:
+            return self.arithmetic.column(divided_by_sum(self.entries()))  # type: ignore[return-value]
+        return super().divided_by_sum()
 
     def null_space(self) -> FieldMatrix:
         return self._new(_dense(self._m.nullspace(divide_last=True).transpose()))

@@ -164,6 +164,11 @@ class Matrix(ABC):
     def general_solution(self: M, right: M, what: str = "the system") -> GeneralSolution:
         """Every X with ``self @ X = right``; ``what`` is for a warning."""
 
+    def divided_by_sum(self: M) -> M:
+        """A column over the sum of its entries."""
+        total = sum(self.entries(), self.arithmetic.zero)
+        return self.scaled(self.arithmetic.one / total)
+
     @abstractmethod
     def null_space(self: M) -> M:
         """A basis of the kernel, as columns."""
