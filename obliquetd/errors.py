@@ -244,5 +244,9 @@ class PrecisionWarning(UserWarning):
     """A floating-point solve kept few correct digits; the message says how many."""
 
 
+class LongWorkWarning(UserWarning):
+    """What was begun will take many minutes; the message says how many, and what makes it shorter."""
+
+
 class FormatWarning(UserWarning):
     """A file was written in a format that does not keep all of the problem; names what it leaves."""

@@ -1,0 +1,189 @@
+"""Determinants, solutions and characteristic polynomials over ZZ[x, y, ...], by their values at integers.
+
+Let A X = B with polynomial entries. By Cramer's rule X = N / det A, where det A and every entry of
+N are minors of [A | B]. Their degree in a symbol is at most the sum over rows of the largest degree
+in the row, and at most the same sum over columns. Values at one more point than that determine
+them: the result is exact, with no probabilistic step. With several symbols the last is given
+values, at each of which the others are treated so. Where det A vanishes there is no X, and the
+point is passed over; A is singular everywhere as soon as more points than the bound vanish.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import flint
+
+from obliquetd.algebra.polynomial_matrix import Layers, PolynomialMatrix
+from obliquetd.algebra.polynomial_ring import PolynomialRing
+from obliquetd.algebra.waiting import Waiting
+
+__all__ = [
+    "SingularEverywhereError",
+    "characteristic",
+    "coefficients_through",
+    "cramer",
+    "generic_rank",
+    "points_of",
+]
+
+
+class SingularEverywhereError(ArithmeticError):
+    """The determinant is the zero polynomial."""
+
+
+def cramer(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, Any]:
+    """N and det A with ``A N = det(A) B``.
+
+    Raises
+    ------
+    SingularEverywhereError
+        Where det A = 0.
+    """
+    n, m = b.shape
+
+    def at(left: Any, right: Any) -> Any:
+        det = left.det()
+        if det == 0:
+            raise SingularEverywhereError
+        flat = (left.solve(right) * det).numer_denom()[0].entries() if m else []
+        return flint.fmpz_mat(1, n * m + 1, [*flat, det])
+
+    found = _through_points(
+        a.ring, [(a.layers, a.shape), (b.layers, b.shape)], bounds_of(a, b), n * m + 1, at
+    )
+    det = found.pop()
+    return PolynomialMatrix(a.ring, (n, m), found), det
+
+
+def characteristic(a: PolynomialMatrix) -> list[Any]:
+    """Coefficients of det(t I - A), leading one first."""
+    n = a.shape[0]
+    empty = PolynomialMatrix(a.ring, (n, 0), [])
+    bounds = bounds_of(a, empty)
+    return _through_points(
+        a.ring, [(a.layers, a.shape)], bounds, n + 1,
+        lambda matrix: flint.fmpz_mat(1, n + 1, matrix.charpoly().coeffs()[::-1]),
+    )  # fmt: skip
+
+
+def generic_rank(a: PolynomialMatrix) -> int:
+    """The rank at one point, which the rank is at least."""
+    layers = a.layers
+    for k in range(a.ring.dimension):
+        layers = _at(layers, 3 + 4 * k)
+    return int(layers[()].rank()) if layers else 0
+
+
+def points_of(a: PolynomialMatrix, b: PolynomialMatrix) -> int:
+    """At how many points :func:`cramer` solves."""
+    return math.prod(bound + 1 for bound in bounds_of(a, b))
+
+
+def bounds_of(a: PolynomialMatrix, b: PolynomialMatrix) -> list[int]:
+    """The degrees in each symbol that det A and the entries of N do not pass."""
+    n, m = b.shape
+    out = []
+    for k in range(a.ring.dimension):
+        left = [max(0, d[k]) for d in a.degrees]
+        right = [max(0, d[k]) for d in b.degrees]
+        up = [max(left[i * n : (i + 1) * n]) for i in range(n)]
+        along = [max(left[j::n]) for j in range(n)]
+        sides = [max(right[i * m : (i + 1) * m], default=0) for i in range(n)]
+        by_rows = sum(up) + max(0, *(s - u for s, u in zip(sides, up, strict=True)))
+        by_columns = sum(along) + max(0, max(sides) - min(along))
+        out.append(min(by_rows, by_columns))
+    return out
+
+
+def _through_points(
+    ring: PolynomialRing,
+    matrices: list[tuple[Layers, tuple[int, int]]],
+    bounds: list[int],
+    size: int,
+    at: Callable[..., Any],
+) -> list[Any]:
+    """The polynomials of which ``at`` gives the row of values at any point."""
+    shapes = [shape for _, shape in matrices]
+
+    def found(layers: list[Layers], dimension: int) -> dict[tuple[int, ...], Any]:
+        if not dimension:
+            whole = zip(layers, shapes, strict=True)
+            row = at(*(x[()] if x else flint.fmpz_mat(*shape) for x, shape in whole))
+            step()
+            return {(): row}
+        points: list[int] = []
+        rows: list[dict[tuple[int, ...], Any]] = []
+        bound, candidate, misses = bounds[dimension - 1], 0, 0
+        while len(points) <= bound:
+            try:
+                rows.append(found([_at(x, candidate) for x in layers], dimension - 1))
+                points.append(candidate)
+            except SingularEverywhereError:
+                misses += 1
+                if misses > bound:
+                    raise
+            candidate = -candidate if candidate > 0 else 1 - candidate
+        return _interpolated(points, rows, size)
+
+    with Waiting("solving in symbols", math.prod(b + 1 for b in bounds)) as step:
+        coefficients = found([layers for layers, _ in matrices], ring.dimension)
+    terms: list[dict[tuple[int, ...], Any]] = [{} for _ in range(size)]
+    for power, row in coefficients.items():
+        for place, c in zip(terms, row.entries(), strict=True):
+            if c:
+                place[power] = c
+    return [ring.from_terms(t) for t in terms]
+
+
+def _at(layers: Layers, value: int) -> Layers:
+    """The matrices once the last symbol has a value."""
+    total: Layers = {}
+    for power, layer in layers.items():
+        scaled = layer * flint.fmpz(value) ** power[-1]
+        rest = power[:-1]
+        total[rest] = total[rest] + scaled if rest in total else scaled
+    return total
+
+
+def _interpolated(
+    points: list[int], rows: list[dict[tuple[int, ...], Any]], size: int
+) -> dict[tuple[int, ...], Any]:
+    basis, below = _lagrange(tuple(points))
+    zero = [0] * size
+    out = {}
+    for rest in {power for row in rows for power in row}:
+        values = [v for row in rows for v in (row[rest].entries() if rest in row else zero)]
+        table = (basis * flint.fmpz_mat(len(points), size, values)) / below
+        flat = table.entries()
+        for k in range(len(points)):
+            part = flat[k * size : (k + 1) * size]
+            if any(part):
+                out[(*rest, k)] = flint.fmpz_mat(1, size, part)
+    return out
+
+
+@functools.lru_cache(maxsize=8)
+def _lagrange(points: tuple[int, ...]) -> tuple[Any, Any]:
+    """Integers T and d: values v at the points are those of the polynomial of coefficients T v / d."""
+    whole = flint.fmpz_poly([1])
+    for x in points:
+        whole = whole * flint.fmpz_poly([-x, 1])
+    parts = [whole // flint.fmpz_poly([-x, 1]) for x in points]
+    heights = [p(x) for p, x in zip(parts, points, strict=True)]
+    below = flint.fmpz(math.lcm(*map(int, heights)))
+    columns = [(p * (below // h)).coeffs() for p, h in zip(parts, heights, strict=True)]
+    size = len(points)
+    columns = [[*c, *[0] * (size - len(c))] for c in columns]
+    return flint.fmpz_mat(size, size, [x for column in columns for x in column]).transpose(), below
+
+
+def coefficients_through(points: Sequence[int], values: list[list[Any]]) -> Any:
+    """Coefficients, lowest first, of the polynomial through each column of rational values."""
+    basis, below = _lagrange(tuple(points))
+    flat = [v for row in values for v in row]
+    table = flint.fmpq_mat(basis) * flint.fmpq_mat(len(points), len(values[0]), flat)
+    return (table / below).tolist()
