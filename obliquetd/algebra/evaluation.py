@@ -17,6 +17,7 @@ from typing import Any
 
 import flint
 
+from obliquetd.algebra.pencil import cramer_of_pencil
 from obliquetd.algebra.polynomial_matrix import Layers, PolynomialMatrix
 from obliquetd.algebra.polynomial_ring import PolynomialRing
 from obliquetd.algebra.waiting import Waiting
@@ -30,13 +31,16 @@ __all__ = [
     "points_of",
 ]
 
+LARGE = 12
+"""From this size a system that is linear in its one symbol is solved modulo primes."""
+
 
 class SingularEverywhereError(ArithmeticError):
     """The determinant is the zero polynomial."""
 
 
 def cramer(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, Any]:
-    """N and det A with ``A N = det(A) B``.
+    """N and a multiple D of the lowest denominator with ``A N = D B``: D = det A, unless A and B are constant.
 
     Raises
     ------
@@ -44,19 +48,42 @@ def cramer(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, 
         Where det A = 0.
     """
     n, m = b.shape
+    by_primes = _by_primes(a, b) if n >= LARGE else None
+    if by_primes is not None:
+        return by_primes
+
+    bounds = bounds_of(a, b)
+    numbers = m and not any(bounds)
 
     def at(left: Any, right: Any) -> Any:
-        det = left.det()
-        if det == 0:
+        below = 1 if numbers else left.det()
+        try:
+            solved = left.solve(right) if m and below else None
+        except ZeroDivisionError:
+            below = 0
+        if not below:
             raise SingularEverywhereError
-        flat = (left.solve(right) * det).numer_denom()[0].entries() if m else []
-        return flint.fmpz_mat(1, n * m + 1, [*flat, det])
+        if numbers:
+            above, below = solved.numer_denom()
+            return flint.fmpz_mat(1, n * m + 1, [*above.entries(), below])
+        flat = (solved * below).numer_denom()[0].entries() if m else []
+        return flint.fmpz_mat(1, n * m + 1, [*flat, below])
 
-    found = _through_points(
-        a.ring, [(a.layers, a.shape), (b.layers, b.shape)], bounds_of(a, b), n * m + 1, at
-    )
+    matrices = [(a.layers, a.shape), (b.layers, b.shape)]
+    found = _through_points(a.ring, matrices, bounds, n * m + 1, at)
     det = found.pop()
     return PolynomialMatrix(a.ring, (n, m), found), det
+
+
+def _by_primes(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, Any] | None:
+    """:func:`cramer` where A is A_0 + x A_1 with A_0 invertible and B has no symbol."""
+    if set(a.layers) != {(0,), (1,)} or set(b.layers) != {(0,)}:
+        return None
+    found = cramer_of_pencil(a.layers[(0,)], a.layers[(1,)], b.layers[(0,)])
+    if found is None:
+        return None
+    above = [flint.fmpz_poly(c) for c in found[0]]
+    return PolynomialMatrix(a.ring, b.shape, above), flint.fmpz_poly(found[1])
 
 
 def characteristic(a: PolynomialMatrix) -> list[Any]:
@@ -152,18 +179,40 @@ def _at(layers: Layers, value: int) -> Layers:
 def _interpolated(
     points: list[int], rows: list[dict[tuple[int, ...], Any]], size: int
 ) -> dict[tuple[int, ...], Any]:
-    basis, below = _lagrange(tuple(points))
     zero = [0] * size
     out = {}
+    through = _by_differences if 2 * size < len(points) else _by_lagrange
     for rest in {power for row in rows for power in row}:
-        values = [v for row in rows for v in (row[rest].entries() if rest in row else zero)]
-        table = (basis * flint.fmpz_mat(len(points), size, values)) / below
-        flat = table.entries()
+        values = [row[rest].entries() if rest in row else zero for row in rows]
+        flat = through(points, values)
         for k in range(len(points)):
             part = flat[k * size : (k + 1) * size]
             if any(part):
                 out[(*rest, k)] = flint.fmpz_mat(1, size, part)
     return out
+
+
+def _by_lagrange(points: list[int], values: list[list[Any]]) -> list[Any]:
+    """Coefficients of the integer polynomials through columns of values: those of one power after another."""
+    basis, below = _lagrange(tuple(points))
+    flat = [v for row in values for v in row]
+    return ((basis * flint.fmpz_mat(len(points), len(values[0]), flat)) / below).entries()  # type: ignore[no-any-return]
+
+
+def _by_differences(points: list[int], values: list[list[Any]]) -> list[Any]:
+    """The same by Newton's differences, sooner for few columns; of integer polynomials they are integers."""
+    size = len(points)
+    columns = []
+    for column in zip(*values, strict=True):
+        c = list(map(flint.fmpz, column))
+        for j in range(1, size):
+            for i in range(size - 1, j - 1, -1):
+                c[i] = (c[i] - c[i - 1]) // (points[i] - points[i - j])
+        p = flint.fmpz_poly([c[-1]])
+        for x, difference in zip(points[-2::-1], c[-2::-1], strict=True):
+            p = p * flint.fmpz_poly([-x, 1]) + difference
+        columns.append(p)
+    return [p[k] for k in range(size) for p in columns]
 
 
 @functools.lru_cache(maxsize=8)

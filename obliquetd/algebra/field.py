@@ -7,7 +7,7 @@ one of integer polynomials over one denominator
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,10 +80,10 @@ class FieldArithmetic(Arithmetic):
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self.domain is QQ and all(type(v) is QQ.dtype for v in values.tolist()):
             return values
-        out = np.empty(len(values), dtype=object)
-        for i, value in enumerate(values.tolist()):
-            out[i] = self.scalar(value)
-        return out
+        return _each(self.scalar, values)
+
+    def multiples(self, values: npt.NDArray[Any], factor: Any) -> npt.NDArray[Any]:
+        return _each(lambda value: value * factor, values)
 
     def public(self, scalar: Any) -> Any:
         if self.domain is QQ:
@@ -134,11 +134,31 @@ class FieldArithmetic(Arithmetic):
             row[j] = row[j] + value
         return self.matrix(out, shape)
 
+    def assemble_products(
+        self, shape: tuple[int, int], rows: Indices, columns: Indices, factors: Sequence[Any]
+    ) -> FieldMatrix:
+        if self.ring is None:
+            return super().assemble_products(shape, rows, columns, factors)  # type: ignore[return-value]
+        self.check_size(max(shape))
+        return FunctionMatrix.of_products(self, shape, rows, columns, factors)
+
     def identity(self, n: int) -> FieldMatrix:
         self.check_size(n)
         if self.ring is not None:
             return FunctionMatrix.identity(self, n)
         return FieldMatrix(self, DomainMatrix.eye(n, self.domain).to_dense())
+
+
+def _each(function: Callable[[Any], Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The function of each entry, called once for each object: a table repeats its numbers."""
+    seen: dict[int, Any] = {}
+    out = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values.tolist()):
+        key = id(value)
+        if key not in seen:
+            seen[key] = function(value)
+        out[i] = seen[key]
+    return out
 
 
 def _factored(fraction: Any) -> sp.Expr:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import flint
 import numpy as np
+from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
+from obliquetd.algebra.elimination import eliminated
 from obliquetd.algebra.evaluation import (
     SingularEverywhereError,
     characteristic,
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
     from obliquetd.algebra.field import FieldArithmetic
     from obliquetd.algebra.polynomial_ring import PolynomialRing
 
-__all__ = ["FunctionMatrix", "solve_without_fractions"]
+__all__ = ["FunctionMatrix"]
 
-MOST_POINTS = 20_000
-"""Above, a system in several symbols is solved by elimination: few of its terms occur."""
+MOST_POINTS = 2_000
+"""Above, a system in several symbols is solved by elimination: few of so many terms occur."""
 
 
 class FunctionMatrix(FieldMatrix):
@@ -79,23 +81,19 @@ class FunctionMatrix(FieldMatrix):
     ) -> FunctionMatrix:
         """The products of several columns of numbers, at their places; those at one place are added."""
         ring = _ring(arithmetic)
-        seen: dict[tuple[int, ...], tuple[Any, Any]] = {}
-        terms = []
-        for term in zip(*(f.tolist() for f in factors), strict=True):
-            key = tuple(map(id, term))
-            if key not in seen:
-                above, below = ring.one, ring.one
-                for p, q in map(ring.parts, term):
-                    above, below = above * p, below * q
-                seen[key] = above, below
-            terms.append(seen[key])
-        below = ring.multiple({id(t): t[1] for t in seen.values()}.values())
-        whole = {key: p * (below // q) for key, (p, q) in seen.items()}
-        del terms
+        terms = list(zip(*(f.tolist() for f in factors), strict=True))
+        keys = [tuple(map(id, term)) for term in terms]
+        parts = {}
+        for key, term in dict(zip(keys, terms, strict=True)).items():
+            above, below = ring.one, ring.one
+            for p, q in map(ring.parts, term):
+                above, below = above * p, below * q
+            parts[key] = above, below
+        below = ring.multiple(q for _, q in parts.values())
+        whole = {key: p * (below // q) for key, (p, q) in parts.items()}
         entries = [ring.zero] * (shape[0] * shape[1])
-        places = (rows * shape[1] + columns).tolist()
-        for place, term in zip(places, zip(*(f.tolist() for f in factors), strict=True), strict=True):
-            entries[place] = entries[place] + whole[tuple(map(id, term))]
+        for place, key in zip((rows * shape[1] + columns).tolist(), keys, strict=True):
+            entries[place] = entries[place] + whole[key]
         return cls(arithmetic, PolynomialMatrix(ring, shape, entries), below)
 
     @classmethod
@@ -218,10 +216,8 @@ class FunctionMatrix(FieldMatrix):
             sides = PolynomialMatrix(ring, sides.shape, [p // shared for p in sides.entries])
         else:
             shared = ring.one
-        if ring.dimension > 1 and points_of(inner, sides) > MOST_POINTS:
-            return self._new(solve_without_fractions(self._m, right._m))
         try:
-            found, det = cramer(inner, sides)
+            found, det = _cramer(inner, sides)
         except SingularEverywhereError:
             raise DMNonInvertibleMatrixError from None
         above, below = self._below * shared, right._below * det * common * wide
@@ -230,21 +226,39 @@ class FunctionMatrix(FieldMatrix):
         scaled = found.row_times([wide // h * factor for h in along])
         return self._reduced(scaled, below // lowest)
 
+    @cached_property
+    def _eliminated(self) -> DomainMatrix:
+        """The matrix for elimination: over QQ where no symbol occurs, which is far quicker."""
+        origin = (0,) * self._ring.dimension
+        constant = set(self._ring.degrees(self._below)) == {0}
+        if not constant or not set(self._above.layers) <= {origin}:
+            return self._m
+        below = int(self._below.coeffs()[0])
+        layer = self._above.layers.get(origin, flint.fmpz_mat(*self.shape))
+        flat = [QQ(int(x), below) for x in layer.entries()]
+        n = self.shape[1]
+        rows = [flat[i * n : (i + 1) * n] for i in range(self.shape[0])]
+        return DomainMatrix(rows, self.shape, QQ).to_dense()
+
+    def null_space(self) -> FunctionMatrix:
+        found = self._eliminated.nullspace(divide_last=True).transpose().to_dense()
+        return self._new(found.convert_to(self.arithmetic.domain))
+
     def column_basis(self) -> FunctionMatrix:
         if 0 < self.shape[1] == generic_rank(self._above):
             return self
-        return super().column_basis()  # type: ignore[return-value]
+        return self.submatrix(range(self.shape[0]), self._eliminated.rref()[1])
 
     def rank(self) -> int:
         if min(self.shape) == generic_rank(self._above):
             return min(self.shape)
-        return super().rank()
+        return int(self._eliminated.rank())
 
     def det(self) -> Any:
         n, ring = self.shape[0], self._ring
         try:
             up, inner, along = self._primitive
-            det = cramer(inner, PolynomialMatrix(ring, (n, 0), []))[1] if n else ring.one
+            det = _cramer(inner, PolynomialMatrix(ring, (n, 0), []))[1] if n else ring.one
         except (DMNonInvertibleMatrixError, SingularEverywhereError):
             return self.arithmetic.zero
         for factor in (*up, *along):
@@ -254,33 +268,21 @@ class FunctionMatrix(FieldMatrix):
     def charpoly(self) -> list[Any]:
         if not self.shape[0]:
             return [self.arithmetic.one]
+        if not _few(self._above, PolynomialMatrix(self._ring, (self.shape[0], 0), [])):
+            return super().charpoly()
         coefficients = characteristic(self._above)
         return [self._ring.fraction(c, self._below**k) for k, c in enumerate(coefficients)]
+
+
+def _few(a: PolynomialMatrix, b: PolynomialMatrix) -> bool:
+    """Whether to go by values at points."""
+    return a.ring.dimension == 1 or points_of(a, b) <= MOST_POINTS
+
+
+def _cramer(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, Any]:
+    return (cramer if _few(a, b) else eliminated)(a, b)
 
 
 def _ring(arithmetic: FieldArithmetic) -> PolynomialRing:
     assert arithmetic.ring is not None
     return arithmetic.ring
-
-
-def solve_without_fractions(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
-    """Solve over K = QQ(x, y, ...) by clearing each row's denominators first."""
-    field = a.domain
-    ring = field.get_ring()
-    n, m = a.shape[0], b.shape[1]
-    cleared = []
-    for left, right in zip(a.to_list(), b.to_list(), strict=True):
-        row = [*left, *right]
-        common = ring.one
-        for x in row:
-            common = ring.lcm(common, x.denom)
-        cleared.append([x.numer * ring.quo(common, x.denom) for x in row])
-    left_ring = DomainMatrix([row[:n] for row in cleared], (n, n), ring)
-    right_ring = DomainMatrix([row[n:] for row in cleared], (n, m), ring)
-    numerator, denominator = left_ring.solve_den(right_ring)
-    below = field.convert_from(denominator, ring)
-    return DomainMatrix(
-        [[field.convert_from(x, ring) / below for x in row] for row in numerator.to_list()],
-        (n, m),
-        field,
-    )

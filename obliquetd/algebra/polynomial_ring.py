@@ -14,6 +14,9 @@ from sympy.polys.domains import FractionField
 
 __all__ = ["PolynomialRing"]
 
+REMEMBERED = 1_000
+"""Fractions whose parts are kept: the numbers of a table come again and again."""
+
 
 class PolynomialRing:
     """ZZ[x, y, ...] for a field QQ(x, y, ...) of sympy's.
@@ -32,7 +35,10 @@ class PolynomialRing:
             names = [f"x{k}" for k in range(self.dimension)]
             self._context = flint.fmpz_mpoly_ctx.get(names, "lex")
         self.zero, self.one = self.constant(0), self.constant(1)
-        self._read: dict[Any, tuple[Any, Any]] = {}
+        self._read: dict[int, tuple[Any, tuple[Any, Any]]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PolynomialRing, (self.domain,)
 
     def constant(self, number: Any) -> Any:
         """An integer as a polynomial."""
@@ -81,13 +87,18 @@ class PolynomialRing:
 
     def parts(self, fraction: Any) -> tuple[Any, Any]:
         """Numerator and denominator of sympy's fraction, whose coefficients are integers."""
-        found = self._read.get(fraction)
-        if found is None:
-            found = self._read[fraction] = (
-                self.from_terms({k: int(c.numerator) for k, c in fraction.numer.terms()}),
-                self.from_terms({k: int(c.numerator) for k, c in fraction.denom.terms()}),
-            )
-        return found
+        key = id(fraction)
+        known = self._read.get(key)
+        if known is not None and known[0] is fraction:
+            return known[1]
+        above, below = (
+            self.from_terms({k: int(c.numerator) for k, c in polynomial.terms()})
+            for polynomial in (fraction.numer, fraction.denom)
+        )
+        if len(self._read) >= REMEMBERED:
+            self._read.clear()
+        self._read[key] = fraction, (above, below)
+        return above, below
 
     def fraction(self, above: Any, below: Any) -> Any:
         """Sympy's fraction in lowest terms, of positive leading coefficient below."""

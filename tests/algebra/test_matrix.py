@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number
-from obliquetd.algebra.function_matrix import solve_without_fractions
 from obliquetd.errors import (
     KindError,
     PrecisionWarning,
@@ -16,6 +15,7 @@ from obliquetd.errors import (
     SingularError,
     SizeError,
 )
+from tests.algebra.old_routes import solve_without_fractions
 
 gamma, p = sp.symbols("gamma p")
 ARITHMETICS = {

@@ -1,0 +1,115 @@
+"""Solutions of (A_0 + x A_1) X = B modulo primes: a discount in L = I - gamma P is of this form.
+
+Modulo p let A_0 be invertible, M = -A_0^-1 A_1 and V = A_0^-1 B. Then
+det(A_0 + x A_1) = det(A_0) det(I - x M), whose coefficients are those of the characteristic
+polynomial of M, and the numerators of Cramer's rule are the first n coefficients of
+det(A_0) det(I - x M) (V + x M V + x^2 M^2 V + ...). Each coefficient is an integer below a bound of
+Hadamard's on the unit circle, so that its residues for enough primes determine it: no step is
+probabilistic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import flint
+
+from obliquetd.algebra.waiting import Waiting
+
+__all__ = ["cramer_of_pencil"]
+
+LARGEST = 1 << 63
+
+
+def cramer_of_pencil(
+    first: Any, second: Any, right: Any
+) -> tuple[list[list[Any]], list[Any]] | None:
+    """Coefficients of N and of det A, lowest first, with ``A N = det(A) B`` for A = first + x second.
+
+    Parameters
+    ----------
+    first, second : fmpz_mat (n, n)
+    right : fmpz_mat (n, m)
+
+    Returns
+    -------
+    pair, or None
+        A list of n coefficients for each entry of N, row after row, and n + 1 for det A. None
+        where ``first`` is singular.
+    """
+    if first.rank() < first.nrows():
+        return None
+    bits = _bound(first, second, right).bit_length() + 2
+    residues, moduli, product = [], [], 1
+    with Waiting("solving in symbols", bits // 62 + 1) as step:
+        for p in _primes():
+            found = _modulo(first, second, right, p)
+            if found is None:
+                continue
+            residues += found
+            moduli.append(p)
+            product *= p
+            step()
+            if product.bit_length() > bits:
+                break
+    whole = _lifted(residues, moduli, product)
+    n, m = right.nrows(), right.ncols()
+    split = n * n * m
+    return [whole[k : k + n] for k in range(0, split, n)], whole[split:]
+
+
+def _modulo(first: Any, second: Any, right: Any, p: int) -> list[int] | None:
+    n, m = right.nrows(), right.ncols()
+    a, b, c = (flint.nmod_mat(x, p) for x in (first, second, right))
+    det = int(a.det())
+    if det == 0:
+        return None
+    inverse = a.inv()
+    column = inverse * c
+    moved = -(inverse * b)
+    charpoly = moved.charpoly()
+    below = [int(charpoly[n - k]) * det % p for k in range(n + 1)]
+    powers = []
+    for _ in range(n):
+        powers.append([int(x) for x in column.entries()])
+        column = moved * column
+    series = flint.nmod_mat(n * m, n, [row[i] for i in range(n * m) for row in powers], p)
+    shifted = [below[t - j] if t >= j else 0 for j in range(n) for t in range(n)]
+    above = series * flint.nmod_mat(n, n, shifted, p)
+    return [*map(int, above.entries()), *below]
+
+
+def _bound(first: Any, second: Any, right: Any) -> int:
+    """At least the size of every coefficient: rows or columns of absolute values, by Hadamard."""
+    n, m = right.nrows(), right.ncols()
+    a, b, c = (list(map(abs, map(int, x.entries()))) for x in (first, second, right))
+    size = [x + y for x, y in zip(a, b, strict=True)]
+    side = [max(c[i * m : (i + 1) * m], default=0) for i in range(n)]
+    rows = [sum(x * x for x in size[i * n : (i + 1) * n]) + side[i] ** 2 for i in range(n)]
+    columns = [sum(x * x for x in size[j::n]) for j in range(n)]
+    longest = sum(x * x for x in side)
+    by_columns = math.prod(max(1, x) for x in columns) * max(1, longest)
+    return math.isqrt(min(math.prod(rows), by_columns)) + 1
+
+
+def _primes() -> Iterator[int]:
+    candidate = LARGEST - 1
+    while True:
+        candidate -= 2
+        if flint.fmpz(candidate).is_prime():
+            yield candidate
+
+
+def _lifted(residues: list[int], moduli: list[int], product: int) -> list[Any]:
+    """The integers between -product/2 and product/2 that have the residues."""
+    weights = []
+    for p in moduli:
+        rest = product // p
+        weights.append(rest * pow(rest % p, -1, p))
+    k = len(moduli)
+    table = flint.fmpz_mat(k, len(residues) // k, residues)
+    whole, half = flint.fmpz(product), flint.fmpz(product // 2)
+    sums = (flint.fmpz_mat(1, k, weights) * table).entries()
+    return [x - whole if x > half else x for x in (v % whole for v in sums)]

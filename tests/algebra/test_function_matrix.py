@@ -1,0 +1,192 @@
+"""Matrices of functions by FLINT against sympy's fields and the routes that were taken before."""
+
+import pickle
+
+import flint
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
+
+from obliquetd.algebra import EXACT, FieldArithmetic, evaluation, function_matrix
+from obliquetd.algebra.elimination import eliminated
+from obliquetd.algebra.evaluation import SingularEverywhereError, cramer
+from obliquetd.algebra.integer_solve import divided_by_sum, solve_by_integers
+from obliquetd.algebra.pencil import cramer_of_pencil
+from obliquetd.algebra.polynomial_matrix import PolynomialMatrix
+from obliquetd.errors import SingularError
+from tests.algebra import old_routes
+
+x, y, z = sp.symbols("x y z")
+FIELDS = {n: FieldArithmetic([x, y, z][:n]) for n in (1, 2, 3)}
+OLD = {n: old_routes.FieldOfFractions([x, y, z][:n]) for n in (1, 2, 3)}
+small = st.integers(-3, 3)
+
+
+@st.composite
+def functions(draw, field, long=False):
+    """A rational function of low degree; of a degree that goes by entries where it is long."""
+    one = field.domain
+    gens = [one.from_sympy(s) for s in field.symbols]
+    value = one.from_sympy(sp.Integer(draw(small)))
+    for g in gens:
+        power = draw(st.integers(0, 7)) if long else 1
+        value = value + draw(small) * g**power
+    if draw(st.booleans()):
+        value = value / (
+            draw(st.integers(1, 3)) + draw(small) * gens[draw(st.integers(0, len(gens) - 1))]
+        )
+    return value
+
+
+@st.composite
+def pairs(draw, dimension, m, n, long=False):
+    """One random matrix in both forms, at times of low rank."""
+    field, old = FIELDS[dimension], OLD[dimension]
+    entry = functions(field, long)
+    rows = [[draw(entry) for _ in range(n)] for _ in range(m)]
+    if m > 1 and draw(st.integers(0, 3)) == 0:
+        factor = draw(entry)
+        rows[-1] = [factor * value for value in rows[0]]
+    return field.matrix(rows, (m, n)), old.matrix(rows, (m, n))
+
+
+def same(new, old):
+    assert new.shape == old.shape
+    assert new.rows() == old.rows()
+
+
+@settings(max_examples=50)
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.booleans())
+def test_every_operation_gives_the_fractions_of_sympys_field(data, dimension, m, n, long):
+    long = long and dimension == 1
+    (A, a), (B, b) = (data.draw(pairs(dimension, m, n, long)) for _ in range(2))
+    C, c = data.draw(pairs(dimension, n, m, long))
+    same(A + B, a + b)
+    same(A - B, a - b)
+    same(A @ C, a @ c)
+    same((A @ C) @ (A + B), (a @ c) @ (a + b))
+    same(A.T, a.T)
+    same(A.scaled(C.rows()[0][0]), a.scaled(c.rows()[0][0]))
+    column, old_column = A.submatrix(range(m), [0]), a.submatrix(range(m), [0])
+    same(B.scale_rows(column), b.scale_rows(old_column))
+    same(A.row_dots(B), a.row_dots(b))
+    assert [i.tolist() for i in (A - B).support()] == [i.tolist() for i in (a - b).support()]
+    assert A.rank() == a.rank()
+    same(A.column_basis(), a.column_basis())
+    same(A.null_space(), a.null_space())
+    assert (A @ C).det() == (a @ c).det()
+    assert (A @ C).charpoly() == (a @ c).charpoly()
+    assert pickle.loads(pickle.dumps(A)).rows() == a.rows()
+
+
+@settings(max_examples=50)
+@given(
+    st.data(),
+    st.sampled_from([(1, 1), (1, 3), (1, 4), (2, 2), (3, 2)]),
+    st.integers(1, 2),
+    st.booleans(),
+)
+def test_a_solution_is_that_of_every_route(data, size, m, much):
+    """By points, by elimination and by primes, singular systems too."""
+    dimension, n = size
+    A, a = data.draw(pairs(dimension, n, n))
+    B, b = data.draw(pairs(dimension, n, m))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(function_matrix, "MOST_POINTS", 0 if much else 10**9)
+        patch.setattr(evaluation, "LARGE", 1)
+        try:
+            found = A.solve(B)
+        except SingularError as error:
+            assert a.det() == 0
+            null = A.null_space()
+            assert (A @ null).is_zero()
+            assert error.null_vector == null.submatrix(range(n), [0]).public()
+            return
+        assert A.det() == a.det() != 0
+        assert A.charpoly() == a.charpoly()
+    reference = old_routes.solve_without_fractions(a._m, b._m).to_list()
+    assert found.rows() == reference == a._m.lu_solve(b._m).to_list()
+    if dimension == 1:
+        assert old_routes.solve_by_interpolation(a._m, b._m).to_list() == reference
+    assert A.general_solution(B).particular.rows() == reference
+
+
+def polynomials(field, rows):
+    ring = field.ring
+    entries = [ring.parts(field.scalar(sp.sympify(v)))[0] for row in rows for v in row]
+    return PolynomialMatrix(ring, (len(rows), len(rows[0])), entries)
+
+
+@settings(max_examples=20)
+@given(st.data(), st.integers(1, 5), st.integers(1, 2))
+def test_primes_points_and_elimination_give_one_solution(data, n, m):
+    """N and det A are plugged into A N = det(A) B; where A_0 is singular the primes stand back."""
+    entries = st.integers(-(10**6), 10**6)
+    first, second = (
+        [
+            [data.draw(small if data.draw(st.booleans()) else entries) for _ in range(n)]
+            for _ in range(n)
+        ]
+        for _ in range(2)
+    )
+    right = [[data.draw(entries) for _ in range(m)] for _ in range(n)]
+    rows = [
+        [u + v * x for u, v in zip(*both, strict=True)] for both in zip(first, second, strict=True)
+    ]
+    A, B = polynomials(FIELDS[1], rows), polynomials(FIELDS[1], right)
+    try:
+        N, det = cramer(A, B)
+    except SingularEverywhereError:
+        with pytest.raises(SingularEverywhereError):
+            eliminated(A, B)
+        return
+    assert (A @ N).entries == B.times(det).entries
+    M, other = eliminated(A, B)
+    assert (A @ M).entries == B.times(other).entries
+    if any(degree > 0 for (degree,) in A.degrees + B.degrees):
+        assert det == other
+    found = cramer_of_pencil(*(integers(r) for r in (first, second, right)))
+    assert cramer_of_pencil(integers([[0] * n] * n), integers(second), integers(right)) is None
+    assert (found is None) == (integers(first).rank() < n)
+    if found is not None:
+        assert [flint.fmpz_poly(c) for c in found[0]] == M.entries
+        assert flint.fmpz_poly(found[1]) == other
+
+
+def integers(rows):
+    return flint.fmpz_mat(rows)
+
+
+@given(st.data(), st.integers(1, 5), st.integers(1, 3))
+def test_scaled_unknowns_solve_what_elimination_solves(data, n, m):
+    entry = st.builds(QQ, st.integers(-9, 9), st.integers(1, 12))
+    left, right = (
+        DomainMatrix(
+            [[data.draw(entry) for _ in range(k)] for _ in range(n)], (n, k), QQ
+        ).to_dense()
+        for k in (n, m)
+    )
+    for a in (left, left.transpose()):
+        try:
+            expected = a.lu_solve(right)
+        except DMNonInvertibleMatrixError:
+            with pytest.raises(DMNonInvertibleMatrixError):
+                solve_by_integers(a, right)
+            continue
+        assert solve_by_integers(a, right) == expected
+
+
+@given(st.lists(st.builds(QQ, st.integers(0, 99), st.integers(1, 99)), min_size=1))
+def test_weights_over_their_sum(weights):
+    total = sum(weights, QQ.zero)
+    if total:
+        assert divided_by_sum(weights) == [w / total for w in weights]
+        column = FIELDS[2].column([FIELDS[2].scalar(w) for w in weights])
+        assert [v.numer.LC / v.denom.LC for v in column.divided_by_sum().entries()] == [
+            w / total for w in weights
+        ]
+        assert EXACT.column(weights).divided_by_sum().entries() == [w / total for w in weights]
