@@ -53,26 +53,29 @@ def cramer(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, 
         return by_primes
 
     bounds = bounds_of(a, b)
-    numbers = m and not any(bounds)
-
-    def at(left: Any, right: Any) -> Any:
-        below = 1 if numbers else left.det()
-        try:
-            solved = left.solve(right) if m and below else None
-        except ZeroDivisionError:
-            below = 0
-        if not below:
-            raise SingularEverywhereError
-        if numbers:
-            above, below = solved.numer_denom()
-            return flint.fmpz_mat(1, n * m + 1, [*above.entries(), below])
-        flat = (solved * below).numer_denom()[0].entries() if m else []
-        return flint.fmpz_mat(1, n * m + 1, [*flat, below])
-
+    at = _numbers_at if m and not any(bounds) else _minors_at
     matrices = [(a.layers, a.shape), (b.layers, b.shape)]
     found = _through_points(a.ring, matrices, bounds, n * m + 1, at)
     det = found.pop()
     return PolynomialMatrix(a.ring, (n, m), found), det
+
+
+def _minors_at(left: Any, right: Any) -> Any:
+    """The numerators of Cramer's rule and the determinant, in a row."""
+    det = left.det()
+    if det == 0:
+        raise SingularEverywhereError
+    flat = (left.solve(right) * det).numer_denom()[0].entries() if right.ncols() else []
+    return flint.fmpz_mat(1, len(flat) + 1, [*flat, det])
+
+
+def _numbers_at(left: Any, right: Any) -> Any:
+    """The solution over its lowest denominator: where nothing is interpolated, no determinant is needed."""
+    try:
+        above, below = left.solve(right).numer_denom()
+    except ZeroDivisionError:
+        raise SingularEverywhereError from None
+    return flint.fmpz_mat(1, len(above.entries()) + 1, [*above.entries(), below])
 
 
 def _by_primes(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, Any] | None:

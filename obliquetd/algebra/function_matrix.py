@@ -115,7 +115,7 @@ class FunctionMatrix(FieldMatrix):
         return self._above.ring
 
     @cached_property
-    def _m(self) -> DomainMatrix:  # type: ignore[override]
+    def _m(self) -> DomainMatrix:
         return DomainMatrix(self.rows(), self.shape, self.arithmetic.domain)
 
     @cached_property
@@ -204,7 +204,7 @@ class FunctionMatrix(FieldMatrix):
 
     def _solution(self, right: FunctionMatrix) -> FunctionMatrix:  # type: ignore[override]
         """P/p X = Q/q, with P = diag(g) P' diag(h): X = diag(1/h) P'^-1 diag(1/g) Q p/q."""
-        ring, (n, m) = self._ring, right.shape
+        ring, m = self._ring, right.shape[1]
         if 0 in self.shape:
             nothing = PolynomialMatrix(ring, (self.shape[1], m), [ring.zero] * (self.shape[1] * m))
             return self._of(nothing, ring.one)

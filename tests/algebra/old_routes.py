@@ -82,8 +82,8 @@ def _split(poly):
 
 
 def _samples(rows, n, m, bound):
-    points: list[int] = []
-    values: list[Any] = []
+    points = []
+    values = []
     misses = 0
     candidate = 0
     while len(points) <= bound:

@@ -59,7 +59,7 @@ def same(new, old):
     assert new.rows() == old.rows()
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.booleans())
 def test_every_operation_gives_the_fractions_of_sympys_field(data, dimension, m, n, long):
     long = long and dimension == 1
@@ -83,7 +83,7 @@ def test_every_operation_gives_the_fractions_of_sympys_field(data, dimension, m,
     assert pickle.loads(pickle.dumps(A)).rows() == a.rows()
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     st.data(),
     st.sampled_from([(1, 1), (1, 3), (1, 4), (2, 2), (3, 2)]),
@@ -98,14 +98,14 @@ def test_a_solution_is_that_of_every_route(data, size, m, much):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(function_matrix, "MOST_POINTS", 0 if much else 10**9)
         patch.setattr(evaluation, "LARGE", 1)
-        try:
-            found = A.solve(B)
-        except SingularError as error:
-            assert a.det() == 0
+        if not a.det():
+            with pytest.raises(SingularError) as caught:
+                A.solve(B)
             null = A.null_space()
             assert (A @ null).is_zero()
-            assert error.null_vector == null.submatrix(range(n), [0]).public()
+            assert caught.value.null_vector == null.submatrix(range(n), [0]).public()
             return
+        found = A.solve(B)
         assert A.det() == a.det() != 0
         assert A.charpoly() == a.charpoly()
     reference = old_routes.solve_without_fractions(a._m, b._m).to_list()
