@@ -15,9 +15,12 @@ import flint
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
+from obliquetd.algebra.lifting import solve_by_lifting
+
 __all__ = ["divided_by_sum", "solve_by_integers"]
 
-Rows = list[list[Any]]
+LARGE = 800
+"""From this size a solve takes seconds."""
 
 
 def solve_by_integers(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
@@ -41,14 +44,21 @@ def solve_by_integers(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
     below = [_common_denominator(column) for column in zip(*right, strict=True)]
     sides = [_whole(x, s) for row in right for x, s in zip(row, below, strict=True)]
     try:
-        y = flint.fmpz_mat(n, n, whole).solve(flint.fmpz_mat(n, m, sides))
+        found, common = _solved(flint.fmpz_mat(n, n, whole), flint.fmpz_mat(n, m, sides))
     except ZeroDivisionError:
         raise DMNonInvertibleMatrixError from None
-    above, common = y.numer_denom()
-    values = iter(above.entries())
+    values = iter(found)
     number = a.domain.dtype
     rows = [[number(next(values) * s, common * t) for t in below] for s in along]
     return DomainMatrix(rows, (n, m), a.domain).to_dense()
+
+
+def _solved(a: Any, b: Any) -> tuple[Any, Any]:
+    """Numerators row after row, and one denominator."""
+    if a.nrows() >= LARGE:
+        return solve_by_lifting(a, b)
+    above, common = a.solve(b).numer_denom()
+    return above.entries(), common
 
 
 def divided_by_sum(column: list[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ import flint
 
 from obliquetd.algebra.waiting import Waiting
 
-__all__ = ["cramer_of_pencil"]
+__all__ = ["cramer_of_pencil", "hadamard", "primes"]
 
 LARGEST = 1 << 63
 
@@ -41,10 +41,14 @@ def cramer_of_pencil(
     """
     if first.rank() < first.nrows():
         return None
-    bits = _bound(first, second, right).bit_length() + 2
+    sizes = [
+        abs(int(x)) + abs(int(y)) for x, y in zip(first.entries(), second.entries(), strict=True)
+    ]
+    n = first.nrows()
+    bits = hadamard(flint.fmpz_mat(n, n, sizes), right).bit_length() + 2  # on the unit circle
     residues, moduli, product = [], [], 1
     with Waiting("solving in symbols", bits // 62 + 1) as step:
-        for p in _primes():
+        for p in primes():
             found = _modulo(first, second, right, p)
             if found is None:
                 continue
@@ -55,8 +59,7 @@ def cramer_of_pencil(
             if product.bit_length() > bits:
                 break
     whole = _lifted(residues, moduli, product)
-    n, m = right.nrows(), right.ncols()
-    split = n * n * m
+    split = n * n * right.ncols()
     return [whole[k : k + n] for k in range(0, split, n)], whole[split:]
 
 
@@ -81,20 +84,20 @@ def _modulo(first: Any, second: Any, right: Any, p: int) -> list[int] | None:
     return [*map(int, above.entries()), *below]
 
 
-def _bound(first: Any, second: Any, right: Any) -> int:
-    """At least the size of every coefficient: rows or columns of absolute values, by Hadamard."""
-    n, m = right.nrows(), right.ncols()
-    a, b, c = (list(map(abs, map(int, x.entries()))) for x in (first, second, right))
-    size = [x + y for x, y in zip(a, b, strict=True)]
-    side = [max(c[i * m : (i + 1) * m], default=0) for i in range(n)]
+def hadamard(a: Any, b: Any) -> int:
+    """At least the size of every minor in Cramer's rule for A X = B, by rows or by columns."""
+    n, m = b.nrows(), b.ncols()
+    size, sides = (list(map(abs, map(int, x.entries()))) for x in (a, b))
+    side = [max(sides[i * m : (i + 1) * m], default=0) for i in range(n)]
     rows = [sum(x * x for x in size[i * n : (i + 1) * n]) + side[i] ** 2 for i in range(n)]
     columns = [sum(x * x for x in size[j::n]) for j in range(n)]
     longest = sum(x * x for x in side)
     by_columns = math.prod(max(1, x) for x in columns) * max(1, longest)
-    return math.isqrt(min(math.prod(rows), by_columns)) + 1
+    return math.isqrt(min(math.prod(max(1, x) for x in rows), by_columns)) + 1
 
 
-def _primes() -> Iterator[int]:
+def primes() -> Iterator[int]:
+    """Those below 2^63, the largest first."""
     candidate = LARGEST - 1
     while True:
         candidate -= 2

@@ -11,10 +11,11 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
-from obliquetd.algebra import EXACT, FieldArithmetic, evaluation, function_matrix
+from obliquetd.algebra import EXACT, FieldArithmetic, evaluation, function_matrix, integer_solve
 from obliquetd.algebra.elimination import eliminated
 from obliquetd.algebra.evaluation import SingularEverywhereError, cramer
 from obliquetd.algebra.integer_solve import divided_by_sum, solve_by_integers
+from obliquetd.algebra.lifting import solve_by_lifting
 from obliquetd.algebra.pencil import cramer_of_pencil
 from obliquetd.algebra.polynomial_matrix import PolynomialMatrix
 from obliquetd.errors import SingularError
@@ -171,13 +172,24 @@ def test_scaled_unknowns_solve_what_elimination_solves(data, n, m):
         for k in (n, m)
     )
     for a in (left, left.transpose()):
-        try:
-            expected = a.lu_solve(right)
-        except DMNonInvertibleMatrixError:
-            with pytest.raises(DMNonInvertibleMatrixError):
-                solve_by_integers(a, right)
-            continue
-        assert solve_by_integers(a, right) == expected
+        for large in (integer_solve.LARGE, 0):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(integer_solve, "LARGE", large)
+                try:
+                    expected = a.lu_solve(right)
+                except DMNonInvertibleMatrixError:
+                    with pytest.raises(DMNonInvertibleMatrixError):
+                        solve_by_integers(a, right)
+                    continue
+                assert solve_by_integers(a, right) == expected
+
+
+def test_lifting_takes_long_right_sides_and_many_denominators():
+    a = flint.fmpz_mat(5, 5, [3**i if i == j else int(i > j) for i in range(5) for j in range(5)])
+    b = flint.fmpz_mat(5, 2, [10**40 + k for k in range(10)])
+    above, below = solve_by_lifting(a, b)
+    assert a * flint.fmpz_mat(5, 2, above) == b * below
+    assert below == a.solve(b).numer_denom()[1]
 
 
 @given(st.lists(st.builds(QQ, st.integers(0, 99), st.integers(1, 99)), min_size=1))
