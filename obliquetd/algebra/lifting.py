@@ -18,6 +18,9 @@ from obliquetd.algebra.waiting import Waiting
 
 __all__ = ["solve_by_lifting"]
 
+SMALL = 1 << 46
+"""Primes below leave room for sums of products in a machine word."""
+
 
 def solve_by_lifting(a: Any, b: Any) -> tuple[list[int], int]:
     """Numerators, row after row, and the common denominator of the X with ``a X = b``.
@@ -35,20 +38,20 @@ def solve_by_lifting(a: Any, b: Any) -> tuple[list[int], int]:
     p, inverse = _inverse(a)
     bound = hadamard(a, b)
     count = math.ceil((2 * bound.bit_length() + 2) / (p.bit_length() - 1))
-    values = [0] * (b.nrows() * b.ncols())
-    rest, power = b, 1
+    digits: list[list[int]] = []
+    rest = b
     with Waiting("solving exactly", count) as step:
         for _ in range(count):
-            digits = [int(x) for x in (inverse * flint.nmod_mat(rest, p)).entries()]
-            values = [v + power * x for v, x in zip(values, digits, strict=True)]
-            rest = (rest - a * flint.fmpz_mat(b.nrows(), b.ncols(), digits)) / flint.fmpz(p)
-            power *= p
+            found = [int(x) for x in (inverse * flint.nmod_mat(rest, p)).entries()]
+            rest = (rest - a * flint.fmpz_mat(b.nrows(), b.ncols(), found)) / flint.fmpz(p)
+            digits.append(found)
             step()
-    return _fractions(values, power, bound)
+    values = [int(flint.fmpz_poly(list(column))(p)) for column in zip(*digits, strict=True)]
+    return _fractions(values, p**count, bound)
 
 
 def _inverse(a: Any) -> tuple[int, Any]:
-    for p in primes():
+    for p in primes(SMALL):
         try:
             return p, flint.nmod_mat(a, p).inv()
         except ZeroDivisionError:

@@ -10,7 +10,6 @@ probabilistic.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,16 +88,20 @@ def hadamard(a: Any, b: Any) -> int:
     n, m = b.nrows(), b.ncols()
     size, sides = (list(map(abs, map(int, x.entries()))) for x in (a, b))
     side = [max(sides[i * m : (i + 1) * m], default=0) for i in range(n)]
-    rows = [sum(x * x for x in size[i * n : (i + 1) * n]) + side[i] ** 2 for i in range(n)]
-    columns = [sum(x * x for x in size[j::n]) for j in range(n)]
-    longest = sum(x * x for x in side)
-    by_columns = math.prod(max(1, x) for x in columns) * max(1, longest)
-    return math.isqrt(min(math.prod(max(1, x) for x in rows), by_columns)) + 1
+    rows = [_bits(size[i * n : (i + 1) * n], side[i]) for i in range(n)]
+    columns = [_bits(size[j::n], 0) for j in range(n)]
+    by_columns = sum(columns) + _bits(side, 1)
+    return 1 << (min(sum(rows), by_columns) + 1) // 2
 
 
-def primes() -> Iterator[int]:
-    """Those below 2^63, the largest first."""
-    candidate = LARGEST - 1
+def _bits(numbers: list[int], other: int) -> int:
+    """The length of the sum of squares."""
+    return (sum(x * x for x in numbers) + other**2).bit_length()
+
+
+def primes(limit: int = LARGEST) -> Iterator[int]:
+    """Those below an even limit, the largest first."""
+    candidate = limit + 1
     while True:
         candidate -= 2
         if flint.fmpz(candidate).is_prime():
