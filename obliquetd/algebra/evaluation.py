@@ -27,6 +27,7 @@ __all__ = [
     "characteristic",
     "coefficients_through",
     "cramer",
+    "cramer_with",
     "generic_rank",
     "points_of",
 ]
@@ -58,6 +59,40 @@ def cramer(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, 
     found = _through_points(a.ring, matrices, bounds, n * m + 1, at)
     det = found.pop()
     return PolynomialMatrix(a.ring, (n, m), found), det
+
+
+class _NotSharedError(ArithmeticError):
+    """The minors have no such factor in common."""
+
+
+def cramer_with(
+    a: PolynomialMatrix, b: PolynomialMatrix, shared: Any
+) -> tuple[PolynomialMatrix, Any] | None:
+    """:func:`cramer` in one symbol by fewer points, with N and det A both over ``shared``.
+
+    None where they have no such factor in common. That they do is a guess, which A N = D B decides.
+    """
+    n, m = b.shape
+    bounds = [max(0, bounds_of(a, b)[0] - max(a.ring.degrees(shared)))]
+    factor = PolynomialMatrix(a.ring, (1, 1), [shared])
+
+    def at(left: Any, right: Any, value: Any) -> Any:
+        if value[0, 0] == 0:
+            raise SingularEverywhereError
+        row = [divmod(x, value[0, 0]) for x in _minors_at(left, right).entries()]
+        if any(rest for _, rest in row):
+            raise _NotSharedError
+        return flint.fmpz_mat(1, len(row), [whole for whole, _ in row])
+
+    matrices = [(x.layers, x.shape) for x in (a, b, factor)]
+    try:
+        found = _through_points(a.ring, matrices, bounds, n * m + 1, at)
+    except (SingularEverywhereError, _NotSharedError):
+        return None
+    below = found.pop()
+    above = PolynomialMatrix(a.ring, (n, m), found)
+    proved = below != 0 and (a @ above).entries == b.times(below).entries
+    return (above, below) if proved else None
 
 
 def _minors_at(left: Any, right: Any) -> Any:
