@@ -24,6 +24,7 @@ __all__ = [
     "KindError",
     "LabelError",
     "LearnerError",
+    "LongWorkWarning",
     "MathematicalError",
     "ModelFileError",
     "NoSolutionError",
