@@ -25,6 +25,7 @@ __all__ = [
     "KindError",
     "LabelError",
     "LearnerError",
+    "LongWorkWarning",
     "MathematicalError",
     "ModelFileError",
     "NoSolutionError",
@@ -278,6 +279,10 @@ class SignUndecidedError(MathematicalError):
 
 class PrecisionWarning(UserWarning):
     """A floating-point solve kept few correct digits; the message says how many."""
+
+
+class LongWorkWarning(UserWarning):
+    """What was begun will take many minutes; the message says how many, and what makes it shorter."""
 
 
 class FormatWarning(UserWarning):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from obliquetd.algebra.waiting import Waiting
 from obliquetd.display import visible
 
 __all__ = ["Report", "progress"]
@@ -56,3 +57,6 @@ def progress(*, show: bool = True) -> Iterator[Report]:
             drawn.update(bars[what], completed=done, total=total)
 
         yield report
+
+
+Waiting.drawn_by = progress

@@ -12,6 +12,7 @@ A *native scalar* is an element of the arithmetic's own number type; it supports
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,6 +81,16 @@ class Arithmetic(ABC):
         self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
     ) -> Matrix:
         """The matrix with the given entries; entries at one place are added."""
+
+    def assemble_products(
+        self, shape: tuple[int, int], rows: Indices, columns: Indices, factors: Sequence[Any]
+    ) -> Matrix:
+        """:meth:`assemble` of the products of several arrays of native scalars, entry by entry."""
+        return self.assemble(shape, rows, columns, math.prod(factors[1:], start=factors[0]))
+
+    def multiples(self, values: npt.NDArray[Any], factor: Any) -> npt.NDArray[Any]:
+        """Each of an array of native scalars times one."""
+        return values * factor  # type: ignore[no-any-return]
 
     @abstractmethod
     def identity(self, n: int) -> Matrix:
@@ -163,6 +174,11 @@ class Matrix(ABC):
     @abstractmethod
     def general_solution(self: M, right: M, what: str = "the system") -> GeneralSolution:
         """Every X with ``self @ X = right``; ``what`` is for a warning."""
+
+    def divided_by_sum(self: M) -> M:
+        """A column over the sum of its entries."""
+        total = sum(self.entries(), self.arithmetic.zero)
+        return self.scaled(self.arithmetic.one / total)
 
     @abstractmethod
     def null_space(self: M) -> M:

@@ -12,7 +12,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.algebra.evaluation import coefficients_through
 from obliquetd.algebra.numbers import parse_number, public_number
 
 __all__ = [

@@ -44,9 +44,7 @@ def stationary(P: Matrix) -> Matrix:
     arithmetic = P.arithmetic
     inner = arithmetic.identity(n - 1) - P.submatrix(others, others)
     x = inner.T.solve(P.submatrix([n - 1], others).T, "I - P without its last state")
-    weights = [*x.entries(), arithmetic.one]
-    total = sum(weights, arithmetic.zero)
-    return arithmetic.column([w / total for w in weights])
+    return arithmetic.column([*x.entries(), arithmetic.one]).divided_by_sum()
 
 
 def _float_stationary(P: FloatMatrix) -> FloatMatrix:

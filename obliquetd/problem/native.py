@@ -65,19 +65,19 @@ class Operators(Rows):
     @cached_property
     def P_pi(self) -> Matrix:
         """The transition matrix of the target policy."""
-        return self.square(self.pi * self.probability)
+        return self.square(self.pi, self.probability)
 
     @cached_property
     def P_b(self) -> Matrix:
         """The transition matrix of the behaviour policy."""
         if self.mu is self.pi:
             return self.P_pi
-        return self.square(self.mu * self.probability)
+        return self.square(self.mu, self.probability)
 
     @cached_property
     def P_gamma(self) -> Matrix:
         """P_pi with each transition times its discount."""
-        return self.square(self.pi * self.probability * self.row_discount)
+        return self.square(self.pi, self.probability, self.row_discount)
 
     @cached_property
     def L_pi(self) -> Matrix:
@@ -87,7 +87,7 @@ class Operators(Rows):
     @cached_property
     def r_pi(self) -> Matrix:
         """The expected reward of the target policy."""
-        return self.by_state(self.pi * self.probability * self.reward)
+        return self.by_state(self.pi, self.probability, self.reward)
 
     @cached_property
     def largest_reward(self) -> Any:
@@ -153,7 +153,7 @@ class Operators(Rows):
         """
         start, zero = self.start or {}, self.arithmetic.zero
         h = self.arithmetic.column([start.get(i, zero) for i in range(self.n)])
-        kernel = self.square(self.mu * self.probability * self.row_discount)
+        kernel = self.square(self.mu, self.probability, self.row_discount)
         closed = discount_free_classes(kernel)
         begin = {i for i, p in enumerate(h.entries()) if p}
         endless = [self.names(c) for c in closed if begin & leading_to(kernel, c)]

@@ -35,7 +35,7 @@ class Rows:
         self.probability = self.arithmetic.scalars(table.probability)
         self.reward = self.arithmetic.scalars(table.reward)
         self.own_discount = self.arithmetic.scalars(table.discount)
-        self.row_discount = self.own_discount * self.discount
+        self.row_discount = self.arithmetic.multiples(self.own_discount, self.discount)
         self.pi = self._chances(inputs.target, self.choices.state, self.choices.action)
         self.mu = self.pi if inputs.behavior is None else self._chances(
             inputs.behavior, self.choices.state, self.choices.action
@@ -90,14 +90,18 @@ class Rows:
         """The number of places: of states, or of pairs."""
         return len(self.labels)
 
-    def square(self, values: Any) -> Matrix:
-        """The sums of a value of each row of the table over its (s, s'), as a matrix (n, n)."""
-        return self.arithmetic.assemble((self.n, self.n), self.state, self.next_state, values)
+    def square(self, *factors: Any) -> Matrix:
+        """The sums of a value of each row of the table over its (s, s'), as a matrix (n, n).
 
-    def by_state(self, values: Any) -> Matrix:
+        The value is the product of the factors.
+        """
+        shape, places = (self.n, self.n), (self.state, self.next_state)
+        return self.arithmetic.assemble_products(shape, *places, factors)
+
+    def by_state(self, *factors: Any) -> Matrix:
         """The sums over each state's rows of the table, as a column."""
         at = np.zeros(len(self.state), dtype=np.intp)
-        return self.arithmetic.assemble((self.n, 1), self.state, at, values)
+        return self.arithmetic.assemble_products((self.n, 1), self.state, at, factors)
 
     @cached_property
     def neighbours(self) -> Matrix:

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number
-from obliquetd.algebra.field import _solve_without_fractions
 from obliquetd.errors import (
     KindError,
     PrecisionWarning,
@@ -16,6 +15,7 @@ from obliquetd.errors import (
     SingularError,
     SizeError,
 )
+from tests.algebra.old_routes import solve_without_fractions
 
 gamma, p = sp.symbols("gamma p")
 ARITHMETICS = {
@@ -134,7 +134,7 @@ def test_interpolation_agrees_with_fraction_free_elimination(data, n):
         return
     x = A.solve(b)
     assert (A @ x - b).is_zero()
-    assert x._m == _solve_without_fractions(A._m, b._m)
+    assert x._m == solve_without_fractions(A._m, b._m)
 
 
 def test_solution_over_one_symbol_is_in_lowest_terms():

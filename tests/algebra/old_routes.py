@@ -1,30 +1,26 @@
-"""Linear systems over QQ(x), solved by FLINT at integers and interpolated.
-
-Let A(x) X = B(x) with polynomial entries after each row has been cleared of
-denominators. By Cramer's rule X = N(x) / det A(x), where det A and every entry of N
-are minors of [A | B], so their degrees are at most the sum over rows of the largest
-degree in the row. That many points plus one determine them: the result is exact,
-with no probabilistic step. A point where det A vanishes gives no X and is passed
-over; A is singular everywhere as soon as more points than the degree bound vanish.
-"""
-
-from __future__ import annotations
+"""The routes that symbolic matrices took before: sympy's fields, and interpolation by row-cleared systems."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import flint
 from sympy.polys.matrices import DomainMatrix
 
-__all__ = ["SingularEverywhereError", "coefficients_through", "solve_by_interpolation"]
+from obliquetd.algebra import FieldArithmetic
+
+
+class FieldOfFractions(FieldArithmetic):
+    """Functions as sympy's ``DomainMatrix`` over its field of fractions, every sum in lowest terms."""
+
+    def __init__(self, symbols):
+        super().__init__(symbols)
+        self.ring = None
 
 
 class SingularEverywhereError(ArithmeticError):
     """The determinant is the zero polynomial."""
 
 
-def solve_by_interpolation(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
+def solve_by_interpolation(a, b):
     """The X with ``a X = b``, for matrices over a field of functions of one symbol."""
     field = a.domain
     n, m = a.shape[0], b.shape[1]
@@ -40,16 +36,14 @@ def solve_by_interpolation(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
     return DomainMatrix(out, (n, m), field)
 
 
-def _integer_poly(poly: Any) -> Any:
+def _integer_poly(poly):
     coefficients = [0] * (poly.degree() + 1 if poly else 1)
     for (power,), c in poly.terms():
         coefficients[power] = int(c.numerator)
     return flint.fmpz_poly(coefficients)
 
 
-def _polynomial_rows(
-    left: list[list[Any]], right: list[list[Any]], n: int, m: int
-) -> tuple[list[list[Any]], list[int]]:
+def _polynomial_rows(left, right, n, m):
     """[A | B] with integer polynomials, and the factor by which each column of B grew.
 
     Each row is multiplied by the least common multiple of its denominators. What is
@@ -81,15 +75,15 @@ def _polynomial_rows(
     return rows, scales
 
 
-def _split(poly: Any) -> tuple[Any, Any]:
+def _split(poly):
     """Content and primitive part."""
     content = poly.content()
     return content, poly // flint.fmpz_poly([content])
 
 
-def _samples(rows: list[list[Any]], n: int, m: int, bound: int) -> tuple[list[int], list[Any]]:
-    points: list[int] = []
-    values: list[Any] = []
+def _samples(rows, n, m, bound):
+    points = []
+    values = []
     misses = 0
     candidate = 0
     while len(points) <= bound:
@@ -107,7 +101,7 @@ def _samples(rows: list[list[Any]], n: int, m: int, bound: int) -> tuple[list[in
     return points, values
 
 
-def coefficients_through(points: Sequence[int], values: list[list[Any]]) -> Any:
+def coefficients_through(points, values):
     """Coefficients, lowest first, of the polynomial through each column of values: one solve."""
     size = len(points)
     vandermonde = flint.fmpq_mat(
@@ -117,21 +111,44 @@ def coefficients_through(points: Sequence[int], values: list[list[Any]]) -> Any:
     return vandermonde.solve(right).tolist()
 
 
-def _interpolate(points: list[int], values: list[Any]) -> list[Any]:
+def _interpolate(points, values):
     """One integer polynomial for each column of values."""
     table = coefficients_through(points, values)
     return [flint.fmpz_poly([int(row[j].p) for row in table]) for j in range(len(values[0]))]
 
 
-def _reduced(numerator: Any, denominator: Any, field: Any) -> Any:
+def _reduced(numerator, denominator, field):
     common = numerator.gcd(denominator)
     if denominator.coeffs()[-1] < 0:
         common = -common
     ring = field.field.ring
 
-    def poly(p: Any) -> Any:
+    def poly(p):
         return ring.from_dict({(k,): ring.domain(int(c)) for k, c in enumerate(p.coeffs()) if c})
 
     if numerator == 0:
         return field.zero
     return field.field.raw_new(poly(numerator // common), poly(denominator // common))
+
+
+def solve_without_fractions(a, b):
+    """Solve over K = QQ(x, y, ...) by clearing each row's denominators first."""
+    field = a.domain
+    ring = field.get_ring()
+    n, m = a.shape[0], b.shape[1]
+    cleared = []
+    for left, right in zip(a.to_list(), b.to_list(), strict=True):
+        row = [*left, *right]
+        common = ring.one
+        for x in row:
+            common = ring.lcm(common, x.denom)
+        cleared.append([x.numer * ring.quo(common, x.denom) for x in row])
+    left_ring = DomainMatrix([row[:n] for row in cleared], (n, n), ring)
+    right_ring = DomainMatrix([row[n:] for row in cleared], (n, m), ring)
+    numerator, denominator = left_ring.solve_den(right_ring)
+    below = field.convert_from(denominator, ring)
+    return DomainMatrix(
+        [[field.convert_from(x, ring) / below for x in row] for row in numerator.to_list()],
+        (n, m),
+        field,
+    )

@@ -1,0 +1,77 @@
+"""Linear systems over QQ as systems of small integers.
+
+A row of L = I - gamma P has a small denominator, its own; L' mixes all of them in every row, so
+that clearing rows would make every entry as long as their least common multiple. The unknowns are
+scaled there instead: A x = b is (A C) y = b with x = C y. Right sides are brought to one
+denominator a column, so that long weights in b do not enter the matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import flint
+from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
+
+from obliquetd.algebra.lifting import solve_by_lifting
+
+__all__ = ["divided_by_sum", "solve_by_integers"]
+
+LARGE = 800
+"""From this size a solve takes seconds."""
+
+
+def solve_by_integers(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
+    """The X with ``a X = b`` over QQ: rows or unknowns scaled, whichever leaves the shorter integers.
+
+    Raises
+    ------
+    DMNonInvertibleMatrixError
+        Where ``a`` is singular.
+    """
+    n, m = a.shape[0], b.shape[1]
+    left, right = a.to_list(), b.to_list()
+    up = [_common_denominator(row) for row in left]
+    along = [_common_denominator(column) for column in zip(*left, strict=True)]
+    if sum(x.bit_length() for x in up) <= sum(x.bit_length() for x in along):
+        whole = [_whole(x, s) for row, s in zip(left, up, strict=True) for x in row]
+        right = [[x * s for x in row] for row, s in zip(right, up, strict=True)]
+        along = [1] * n
+    else:
+        whole = [_whole(x, s) for row in left for x, s in zip(row, along, strict=True)]
+    below = [_common_denominator(column) for column in zip(*right, strict=True)]
+    sides = [_whole(x, s) for row in right for x, s in zip(row, below, strict=True)]
+    try:
+        found, common = _solved(flint.fmpz_mat(n, n, whole), flint.fmpz_mat(n, m, sides))
+    except ZeroDivisionError:
+        raise DMNonInvertibleMatrixError from None
+    values = iter(found)
+    number = a.domain.dtype
+    rows = [[number(next(values) * s, common * t) for t in below] for s in along]
+    return DomainMatrix(rows, (n, m), a.domain).to_dense()
+
+
+def _solved(a: Any, b: Any) -> tuple[Any, Any]:
+    """Numerators row after row, and one denominator."""
+    if a.nrows() >= LARGE:
+        return solve_by_lifting(a, b)
+    above, common = a.solve(b).numer_denom()
+    return above.entries(), common
+
+
+def divided_by_sum(column: list[Any]) -> list[Any]:
+    """Rationals over their sum, which one denominator for all makes integers first."""
+    common = _common_denominator(column)
+    whole = [_whole(x, common) for x in column]
+    total = sum(whole)
+    return [type(x)(w, total) for x, w in zip(column, whole, strict=True)]
+
+
+def _common_denominator(numbers: Any) -> int:
+    return math.lcm(*{int(x.denominator) for x in numbers})
+
+
+def _whole(x: Any, scale: int) -> int:
+    return int(x.numerator) * (scale // int(x.denominator))

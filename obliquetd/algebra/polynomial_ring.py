@@ -1,0 +1,116 @@
+"""Polynomials with integer coefficients, by FLINT, and their quotients as sympy's fractions.
+
+A polynomial in one symbol is an ``fmpz_poly``, in several an ``fmpz_mpoly``. Both add, multiply,
+divide without rest (``//``) and have ``gcd``; the ring knows what differs. Exponents are tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import flint
+from sympy.polys.domains import FractionField
+
+__all__ = ["PolynomialRing"]
+
+REMEMBERED = 1_000
+"""Fractions whose parts are kept: the numbers of a table come again and again."""
+
+
+class PolynomialRing:
+    """ZZ[x, y, ...] for a field QQ(x, y, ...) of sympy's.
+
+    Parameters
+    ----------
+    domain : sympy domain
+        ``QQ.frac_field(x, y, ...)``.
+    """
+
+    def __init__(self, domain: FractionField) -> None:
+        self.domain = domain
+        self.dimension = len(domain.symbols)
+        self._context = None
+        if self.dimension > 1:
+            names = [f"x{k}" for k in range(self.dimension)]
+            self._context = flint.fmpz_mpoly_ctx.get(names, "lex")
+        self.zero, self.one = self.constant(0), self.constant(1)
+        self._read: dict[int, tuple[Any, tuple[Any, Any]]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PolynomialRing, (self.domain,)
+
+    def constant(self, number: Any) -> Any:
+        """An integer as a polynomial."""
+        if self._context is None:
+            return flint.fmpz_poly([number])
+        return self._context.constant(number)
+
+    def from_terms(self, terms: Mapping[tuple[int, ...], Any]) -> Any:
+        """The polynomial with the given coefficients by exponents."""
+        if self._context is not None:
+            return self._context.from_dict(dict(terms))
+        coefficients = [0] * (1 + max((k for (k,) in terms), default=0))
+        for (k,), c in terms.items():
+            coefficients[k] = c
+        return flint.fmpz_poly(coefficients)
+
+    def terms(self, polynomial: Any) -> Iterable[tuple[tuple[int, ...], Any]]:
+        """Exponents and coefficients of the terms that are not 0."""
+        if self._context is None:
+            return [((k,), c) for k, c in enumerate(polynomial.coeffs()) if c]
+        return polynomial.to_dict().items()  # type: ignore[no-any-return]
+
+    def degrees(self, polynomial: Any) -> tuple[int, ...]:
+        """The degree in each symbol; -1 for the polynomial 0."""
+        if self._context is None:
+            return (polynomial.degree(),)
+        return tuple(int(k) for k in polynomial.degrees())
+
+    def common(self, polynomials: Iterable[Any], known: Any = None) -> Any:
+        """The greatest common divisor; of none, 0."""
+        found = self.zero if known is None else known
+        for p in polynomials:
+            if p != 0:
+                found = found.gcd(p)
+                if found == 1:
+                    return found
+        return found
+
+    def multiple(self, polynomials: Iterable[Any]) -> Any:
+        """The least common multiple, up to sign; of none, 1."""
+        found = self.one
+        for p in polynomials:
+            if p != 1 and p != found:
+                found = found * (p // found.gcd(p))
+        return found
+
+    def parts(self, fraction: Any) -> tuple[Any, Any]:
+        """Numerator and denominator of sympy's fraction, whose coefficients are integers."""
+        key = id(fraction)
+        known = self._read.get(key)
+        if known is not None and known[0] is fraction:
+            return known[1]
+        above, below = (
+            self.from_terms({k: int(c.numerator) for k, c in polynomial.terms()})
+            for polynomial in (fraction.numer, fraction.denom)
+        )
+        if len(self._read) >= REMEMBERED:
+            self._read.clear()
+        self._read[key] = fraction, (above, below)
+        return above, below
+
+    def fraction(self, above: Any, below: Any) -> Any:
+        """Sympy's fraction in lowest terms, of positive leading coefficient below."""
+        if above == 0:
+            return self.domain.zero
+        common = above.gcd(below)
+        leading = below.coeffs()[-1 if self._context is None else 0]
+        if (leading < 0) != (common.coeffs()[-1 if self._context is None else 0] < 0):
+            common = -common
+        return self.domain.field.raw_new(self._sympy(above // common), self._sympy(below // common))
+
+    def _sympy(self, polynomial: Any) -> Any:
+        ring = self.domain.field.ring
+        number = ring.domain
+        return ring.from_dict({k: number(int(c)) for k, c in self.terms(polynomial)})
