@@ -1,0 +1,162 @@
+"""Proofs about the eigenvalues of a matrix in ball arithmetic: each number is known to lie in its ball.
+
+A ball of FLINT's Arb (Johansson 2017) holds its number whatever was rounded on the way, so what
+is said of a matrix of balls holds of every matrix in them. None is returned where they leave it open.
+
+With a symmetric K and S = A'K + KA positive definite, A has as many eigenvalues with positive (negative)
+real part as K has positive (negative) ones, and none on the axis (Ostrowski and Schneider 1962): one K
+that serves all of a matrix of balls decides for all of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import flint
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "PRECISION",
+    "balls",
+    "form_side",
+    "form_sign",
+    "lyapunov_side",
+    "rational",
+    "side_of_axis",
+    "side_of_spectrum",
+]
+
+Balls = list[list[Any]]
+PRECISION = 128
+"""Bits; four times as many are tried before the answer is that balls leave it open."""
+
+
+def balls(values: npt.NDArray[Any], radii: npt.NDArray[Any]) -> Balls:
+    """A matrix of floats, each known to within a radius.
+
+    Examples
+    --------
+    >>> balls(np.eye(1), np.full((1, 1), 0.5))[0][0].contains(1.5)
+    True
+    """
+    return [
+        [flint.arb(v, r) for v, r in zip(*rows, strict=True)]
+        for rows in zip(values.tolist(), radii.tolist(), strict=True)
+    ]
+
+
+def side_of_axis(rows: Sequence[Sequence[Any]]) -> int | None:
+    """1 where all eigenvalues of a rational matrix are right of the imaginary axis, -1 where one is left.
+
+    Examples
+    --------
+    >>> one = flint.fmpq(1)
+    >>> side_of_axis([[one, -one], [one, one]]), side_of_axis([[0 * one, one], [one, 0 * one]])
+    (1, -1)
+    >>> side_of_axis([[0 * one, one], [-one, 0 * one]])  # +-i: no ball excludes the axis
+    """
+    return _with_more_bits(side_of_spectrum, rows)
+
+
+def form_side(rows: Sequence[Sequence[Any]]) -> int | None:
+    """:func:`form_sign` of a symmetric matrix of rationals."""
+    return _with_more_bits(form_sign, rows)
+
+
+def _with_more_bits(
+    decide: Callable[[Balls], int | None], rows: Sequence[Sequence[Any]]
+) -> int | None:
+    for bits in (PRECISION, 4 * PRECISION):
+        with flint.ctx.workprec(bits):
+            found = decide([[flint.arb(rational(x)) for x in row] for row in rows])
+        if found is not None:
+            return found
+    return None
+
+
+def side_of_spectrum(matrix: Balls) -> int | None:
+    """:func:`side_of_axis` for a matrix of balls, from an enclosure of each eigenvalue."""
+    values = eigenvalues(matrix)
+    if any(v.real < 0 for v in values):
+        return -1
+    return 1 if values and all(v.real > 0 for v in values) else None
+
+
+def eigenvalues(matrix: Balls) -> list[Any]:
+    """Balls that hold the eigenvalues, each as often as it counts; none where they are not found."""
+    size = len(matrix)
+    complex_balls = flint.acb_mat(size, size, [flint.acb(x) for row in matrix for x in row])
+    try:
+        return list(complex_balls.eig(multiple=True))
+    except (ValueError, ZeroDivisionError):
+        return []
+
+
+def lyapunov_side(matrix: Balls) -> int | None:
+    """:func:`side_of_axis` for a matrix of balls, from one K that serves all of them.
+
+    Examples
+    --------
+    >>> near = np.full((2, 2), 0.1)
+    >>> [lyapunov_side(balls(np.diag(v), near)) for v in ([1.0, 2.0], [1.0, -2.0], [1.0, 0.05])]
+    [1, -1, None]
+    """
+    K = _guess(np.array([[float(x.mid()) for x in row] for row in matrix]))
+    if K is None:
+        return None
+    exact = [[flint.arb(v) for v in row] for row in K.tolist()]
+    size = len(K)
+    KA = (flint.arb_mat(exact) * flint.arb_mat(matrix)).tolist()
+    if form_sign([[KA[i][j] + KA[j][i] for j in range(size)] for i in range(size)]) != 1:
+        return None
+    return form_sign(exact)
+
+
+def _guess(A: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """A symmetric K with A'K + KA = 1 but for rounding, in coordinates that balance A."""
+    from scipy.linalg import matrix_balance, solve_continuous_lyapunov
+
+    if not np.isfinite(A).all():
+        return None
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # nearly singular: K is a guess
+        try:
+            B, (scale, _) = matrix_balance(A, permute=False, separate=True)
+            K = solve_continuous_lyapunov(B.T, np.eye(len(A)))
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+        K = (K + K.T) / scale[:, None] / scale[None, :]
+    return K if np.isfinite(K).all() else None
+
+
+def form_sign(S: Balls) -> int | None:
+    """1 where a symmetric matrix of balls is positive definite, -1 where it has a negative eigenvalue.
+
+    By elimination: the first pivot that is not positive is the ratio of two leading minors, of which
+    the first is positive.
+
+    Examples
+    --------
+    >>> [form_sign([[flint.arb(v)]]) for v in (2, -1, 0)]
+    [1, -1, None]
+    """
+    rest = [list(row) for row in S]
+    size = len(rest)
+    for k, row in enumerate(rest):
+        pivot = row[k]
+        if not pivot > 0:
+            return -1 if pivot < 0 else None
+        for i in range(k + 1, size):
+            factor = row[i] / pivot
+            other = rest[i]
+            for j in range(i, size):
+                other[j] -= factor * row[j]
+    return 1
+
+
+def rational(x: Any) -> Any:
+    """A native rational as FLINT has it."""
+    return x if isinstance(x, flint.fmpq) else flint.fmpq(int(x.numerator), int(x.denominator))
