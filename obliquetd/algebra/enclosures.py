@@ -95,8 +95,10 @@ def eigenvalues(matrix: Balls) -> list[Any]:
         return []
 
 
-def lyapunov_side(matrix: Balls) -> int | None:
-    """:func:`side_of_axis` for a matrix of balls, from one K that serves all of them.
+def lyapunov_side(*matrices: Balls) -> int | None:
+    """:func:`side_of_axis` for matrices of balls and all between them, from one K that serves all.
+
+    S = A'K + KA is linear in A, so that where it is positive definite for two matrices it is so between them.
 
     Examples
     --------
@@ -104,32 +106,53 @@ def lyapunov_side(matrix: Balls) -> int | None:
     >>> [lyapunov_side(balls(np.diag(v), near)) for v in ([1.0, 2.0], [1.0, -2.0], [1.0, 0.05])]
     [1, -1, None]
     """
-    K = _guess(np.array([[float(x.mid()) for x in row] for row in matrix]))
-    if K is None:
+    middle = np.mean([[[float(x.mid()) for x in row] for row in A] for A in matrices], axis=0)
+    if not np.isfinite(middle).all():
         return None
+    for guess in (_by_eigenvectors, _by_lyapunov):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # nearly singular: K is a guess
+            try:
+                K = guess(middle)
+            except (np.linalg.LinAlgError, ValueError):
+                continue
+        side = _side_by(K, matrices) if np.isfinite(K).all() else None
+        if side is not None:
+            return side
+    return None
+
+
+def _side_by(K: npt.NDArray[Any], matrices: Sequence[Balls]) -> int | None:
     exact = [[flint.arb(v) for v in row] for row in K.tolist()]
-    size = len(K)
-    KA = (flint.arb_mat(exact) * flint.arb_mat(matrix)).tolist()
-    if form_sign([[KA[i][j] + KA[j][i] for j in range(size)] for i in range(size)]) != 1:
-        return None
+    for A in matrices:
+        KA = (flint.arb_mat(exact) * flint.arb_mat(A)).tolist()
+        S = [
+            [x + y for x, y in zip(*rows, strict=True)]
+            for rows in zip(KA, zip(*KA, strict=True), strict=True)
+        ]
+        if form_sign(S) != 1:
+            return None
     return form_sign(exact)
 
 
-def _guess(A: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
-    """A symmetric K with A'K + KA = 1 but for rounding, in coordinates that balance A."""
+def _by_eigenvectors(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """K = W* D W with the rows of W the left eigenvectors, D the signs of the eigenvalues' real parts.
+
+    In these coordinates A'K + KA is diagonal with 2 |Re lambda|: small eigenvalues are not hidden by large ones.
+    """
+    values, right = np.linalg.eig(A)
+    left = np.linalg.inv(right)
+    K = ((left.conj().T * np.sign(values.real)) @ left).real
+    return np.asarray((K + K.T) / 2)
+
+
+def _by_lyapunov(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """K with A'K + KA = 1 but for rounding, in coordinates that balance A; for eigenvectors that are dependent."""
     from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
-    if not np.isfinite(A).all():
-        return None
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)  # nearly singular: K is a guess
-        try:
-            B, (scale, _) = matrix_balance(A, permute=False, separate=True)
-            K = solve_continuous_lyapunov(B.T, np.eye(len(A)))
-        except (np.linalg.LinAlgError, ValueError):
-            return None
-        K = (K + K.T) / scale[:, None] / scale[None, :]
-    return K if np.isfinite(K).all() else None
+    B, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    K = solve_continuous_lyapunov(B.T, np.eye(len(A)))
+    return np.asarray((K + K.T) / scale[:, None] / scale[None, :])
 
 
 def form_sign(S: Balls) -> int | None:
