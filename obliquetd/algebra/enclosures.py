@@ -18,6 +18,8 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.rounding import EPS, power_of_two
+
 __all__ = [
     "PRECISION",
     "balls",
@@ -27,9 +29,12 @@ __all__ = [
     "rational",
     "side_of_axis",
     "side_of_spectrum",
+    "side_within",
 ]
 
 Balls = list[list[Any]]
+LARGEST_IN_BALLS = 40
+"""Size up to which balls judge a matrix of floats; beyond, floats with bounds on their rounding do."""
 PRECISION = 128
 """Bits; four times as many are tried before the answer is that balls leave it open."""
 
@@ -109,17 +114,96 @@ def lyapunov_side(*matrices: Balls) -> int | None:
     middle = np.mean([[[float(x.mid()) for x in row] for row in A] for A in matrices], axis=0)
     if not np.isfinite(middle).all():
         return None
+    return _first_proof(middle, lambda K: _side_by(K, matrices))
+
+
+def side_within(A: npt.NDArray[Any], radius: npt.NDArray[Any]) -> int | None:
+    """:func:`side_of_axis` for all matrices within a radius of one of floats, entry by entry.
+
+    Examples
+    --------
+    >>> [side_within(np.array([[v]]), np.array([[0.5]])) for v in (1.0, -1.0, 0.25)]
+    [1, -1, None]
+    """
+    if not (np.isfinite(A).all() and np.isfinite(radius).all()):
+        return None
+    found = _within(A, radius)
+    if found is None:  # some eigenvalues may be on either side while others are left for sure
+        for shift in _gaps(np.linalg.eigvals(A).real):
+            moved = radius + EPS * (np.abs(np.diag(np.diag(A))) + shift * np.eye(len(A)))
+            if _within(A + shift * np.eye(len(A)), moved) == -1:
+                return -1
+    return found
+
+
+def _gaps(real_parts: npt.NDArray[Any]) -> list[float]:
+    """Shifts that take the axis into the middle of the widest gaps between negative real parts."""
+    left = np.sort(-real_parts[real_parts < 0])
+    ends = np.concatenate([[0.0], left])
+    widest = np.argsort(-np.diff(ends), kind="stable")[:2]
+    return [float((ends[k] + ends[k + 1]) / 2) for k in widest]
+
+
+def _within(A: npt.NDArray[Any], radius: npt.NDArray[Any]) -> int | None:
+    if len(A) > LARGEST_IN_BALLS:
+        return _first_proof(A, lambda K: _side_in_floats(K, A, radius))
+    with flint.ctx.workprec(PRECISION):
+        matrix = balls(A, radius)
+        found = lyapunov_side(matrix)
+        return side_of_spectrum(matrix) if found is None else found
+
+
+def _first_proof(
+    A: npt.NDArray[Any], proves: Callable[[npt.NDArray[Any]], int | None]
+) -> int | None:
     for guess in (_by_eigenvectors, _by_lyapunov):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # nearly singular: K is a guess
             try:
-                K = guess(middle)
+                K = guess(A)
             except (np.linalg.LinAlgError, ValueError):
                 continue
-        side = _side_by(K, matrices) if np.isfinite(K).all() else None
+            side = proves(K) if np.isfinite(K).all() else None
         if side is not None:
             return side
     return None
+
+
+def _side_in_floats(
+    K: npt.NDArray[Any], A: npt.NDArray[Any], radius: npt.NDArray[Any]
+) -> int | None:
+    """:func:`_side_by` with bounds on what floats round: for large matrices."""
+    product, n = K @ A, len(A)
+    off = 2 * n * EPS * (np.abs(K) @ np.abs(A)) + np.abs(K) @ radius * (1 + 2 * n * EPS)
+    S, spread = product + product.T, (off + off.T) * (1 + 4 * EPS)
+    if not _positive_in_floats(S, spread + EPS * np.abs(S)):
+        return None
+    if _positive_in_floats(K, np.zeros_like(K)):
+        return 1
+    v = np.linalg.eigh(K)[1][:, 0]
+    bound = 4 * n * EPS * (np.abs(v) @ np.abs(K) @ np.abs(v))
+    return -1 if v @ K @ v + bound < 0 else None
+
+
+def _positive_in_floats(S: npt.NDArray[Any], radius: npt.NDArray[Any]) -> bool:
+    """Whether all symmetric matrices within a radius are proved positive definite.
+
+    S - c is factorised in floats: that succeeds only where S is, for a c above the rounding of the
+    factorisation (Rump 2006, "Verification of positive definiteness") and the norm of the radius.
+    """
+    sizes = np.diag(S)
+    if not (sizes > 0).all():
+        return False
+    unit = 1 / np.sqrt(power_of_two(sizes))  # of its size, so that no row hides another
+    unit = power_of_two(unit)
+    S, radius = (M * unit[:, None] * unit[None, :] for M in (S, radius))
+    n = len(S)
+    c = 4 * (n + 3) * EPS * float(np.trace(S)) + (1 + n * EPS) * float(np.linalg.norm(radius)) * 1.001
+    try:
+        np.linalg.cholesky(S - c * np.eye(n))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _side_by(K: npt.NDArray[Any], matrices: Sequence[Balls]) -> int | None:

@@ -247,9 +247,8 @@ def root_between(polynomial: Any, low: Any, high: Any) -> Any | None:
 
 def rational_inside(low: Any, high: Any) -> Any:
     """The native rational of the smallest denominator strictly between two others."""
-    return rational(
-        simplest_between(*(Fraction(int(x.p), int(x.q)) for x in (low, high)), closed=False)
-    )
+    a, b = (Fraction(int(x.p), int(x.q)) for x in (low, high))
+    return rational(simplest_between(a, b, closed=False))
 
 
 def _over(polynomial: Any, ball: Any) -> Any:
