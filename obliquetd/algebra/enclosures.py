@@ -198,7 +198,10 @@ def _positive_in_floats(S: npt.NDArray[Any], radius: npt.NDArray[Any]) -> bool:
     unit = power_of_two(unit)
     S, radius = (M * unit[:, None] * unit[None, :] for M in (S, radius))
     n = len(S)
-    c = 4 * (n + 3) * EPS * float(np.trace(S)) + (1 + n * EPS) * float(np.linalg.norm(radius)) * 1.001
+    c = (
+        4 * (n + 3) * EPS * float(np.trace(S))
+        + (1 + n * EPS) * float(np.linalg.norm(radius)) * 1.001
+    )
     try:
         np.linalg.cholesky(S - c * np.eye(n))
     except np.linalg.LinAlgError:
