@@ -25,6 +25,7 @@ __all__ = [
     "balls",
     "form_side",
     "form_sign",
+    "lyapunov_form",
     "lyapunov_side",
     "rational",
     "side_of_axis",
@@ -69,6 +70,23 @@ def side_of_axis(rows: Sequence[Sequence[Any]]) -> int | None:
 def form_side(rows: Sequence[Sequence[Any]]) -> int | None:
     """:func:`form_sign` of a symmetric matrix of rationals."""
     return _with_more_bits(form_sign, rows)
+
+
+def lyapunov_form(
+    rows: Sequence[Sequence[Any]], K: Sequence[Sequence[Any]], rate: Any
+) -> tuple[int | None, int | None]:
+    """:func:`form_side` of S = Q'K + KQ + 2 rate K, and of the symmetric K; all of rationals.
+
+    Examples
+    --------
+    >>> one = flint.fmpq(1)
+    >>> lyapunov_form([[one]], [[one / 2]], 0), lyapunov_form([[-one]], [[one / 2]], 0)
+    ((1, 1), (-1, 1))
+    """
+    k = flint.fmpq_mat([[rational(x) for x in row] for row in K])
+    half = k * flint.fmpq_mat([[rational(x) for x in row] for row in rows])
+    S = half + half.transpose() + k * (2 * rational(rate))
+    return form_side(S.tolist()), form_side(k.tolist())
 
 
 def _with_more_bits(
