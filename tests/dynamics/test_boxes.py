@@ -76,7 +76,7 @@ def test_in_a_step_size_ratio_and_with_symbolic_rewards(monkeypatch):
 
 def test_boxes_do_it_alone_where_nothing_crosses(monkeypatch):
     """12 states and 6 features took minutes over the function field."""
-    monkeypatch.setattr(regions, "_exactly", None)
+    monkeypatch.setattr(regions, "exactly", None)
     problem = random_problem(5, 3, seed=1, discount="gamma")
     assert otd.stability_region(problem, otd.SETD(), "gamma") == sp.Interval.Ropen(0, 1)
 
