@@ -169,7 +169,7 @@ def test_the_contracts_names_are_public():
 
 
 def test_import_is_light():
-    heavy = ("matplotlib", "scipy", "gymnasium", "typer", "rich", "numba", "pandas")
+    heavy = ("matplotlib", "scipy", "gymnasium", "typer", "rich", "numba", "pandas", "networkx")
     code = f"import sys, obliquetd; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -197,10 +197,10 @@ def simplest_fraction(value: float, slack: int = 0) -> Fraction:
     if slack:
         unit = Fraction(math.ulp(value))
         low, high = max(low - slack * unit, low / 2), high + slack * unit
-    return _simplest_between(low, high, closed)
+    return simplest_between(low, high, closed)
 
 
-def _simplest_between(low: Fraction, high: Fraction, closed: bool) -> Fraction:
+def simplest_between(low: Fraction, high: Fraction, closed: bool) -> Fraction:
     """Continued-fraction descent to the simplest fraction in (low, high) or [low, high]."""
     whole = math.floor(low)
     if low == whole and closed:
@@ -210,7 +210,7 @@ def _simplest_between(low: Fraction, high: Fraction, closed: bool) -> Fraction:
     rest_low, rest_high = low - whole, high - whole
     if rest_low == 0:  # open at an integer: 1/k for the smallest k with 1/k < rest_high
         return whole + Fraction(1, math.floor(1 / rest_high) + 1)
-    return whole + 1 / _simplest_between(1 / rest_high, 1 / rest_low, closed)
+    return whole + 1 / simplest_between(1 / rest_high, 1 / rest_low, closed)
 
 
 def exactify(value: Any) -> Any:

@@ -21,6 +21,8 @@ __all__ = [
     "determinant_polynomial",
     "even_part",
     "nearest_root",
+    "squares_of_pairs_only",
+    "turn_right",
 ]
 
 
@@ -112,6 +114,39 @@ def even_part(coefficients: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     u = flint.fmpq_poly(paired[zeros::2])
     square_free = u // u.gcd(u.derivative()) if u.degree() > 0 else u
     return (p // h).coeffs()[::-1], square_free.coeffs()[::-1]
+
+
+def turn_right(coefficients: Sequence[Any]) -> bool:
+    """Whether all roots are right of the imaginary axis, for a polynomial that has none on it.
+
+    Examples
+    --------
+    >>> [turn_right([parse_number(c) for c in p]) for p in ((1, -3, 2), (1, 0, -1), (5,))]
+    [True, False, True]
+    """
+    p = _polynomial(coefficients)
+    bits = 64
+    while True:  # none is on the axis, so that some precision tells
+        with flint.ctx.workprec(bits):
+            roots = [root.real for root, _ in (p * p.denom()).numer().complex_roots()]
+            if any(r < 0 for r in roots):
+                return False
+            if all(r > 0 for r in roots):
+                return True
+        bits *= 2
+
+
+def squares_of_pairs_only(coefficients: Sequence[Any]) -> bool:
+    """Whether all roots of a square-free u, which has no root 0, are negative: u(z^2) has pairs +-iy alone.
+
+    Examples
+    --------
+    >>> [squares_of_pairs_only([parse_number(c) for c in u]) for u in ((1, 1), (1, -1), (1, 0, 1))]
+    [True, False, False]
+    """
+    u = _polynomial(coefficients)
+    roots = (u * u.denom()).numer().complex_roots()  # a real root's imaginary part is exactly 0
+    return all(root.imag == 0 and root.real < 0 for root, _ in roots)
 
 
 def _polynomial(coefficients: Sequence[Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 from sympy import Rational
 
 from obliquetd.errors import InputError
@@ -87,6 +86,8 @@ def four_rooms(
             won = t == end and s != end
             rows.append((s, a, t, 1, int(won), int(not won and s != end)))
     mdp = MDP.from_transitions(rows, states=cells)
+    import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+
     graph = nx.Graph((s, after(s, a)) for s in cells for a in MOVES)
     distance = nx.single_source_shortest_path_length(graph, end)
     choices = {}

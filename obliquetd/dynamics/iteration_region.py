@@ -21,7 +21,8 @@ import sympy as sp
 
 from obliquetd.algebra.cells import break_points, rational_between
 from obliquetd.algebra.number_field import Real, RootArithmetic
-from obliquetd.dynamics.regions import NO_PROBLEM, _crossings, domain_of, the_only_one
+from obliquetd.dynamics.function_field import crossings
+from obliquetd.dynamics.regions import NO_PROBLEM, domain_of, the_only_one
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
 from obliquetd.errors import InputError
 
@@ -57,7 +58,7 @@ def region_of_iteration(it: Iteration, symbol: Any, domain: sp.Interval | None) 
     q = [sp.factor(public(c)) for c in turned_of(coefficients)]
     fragile = _fragile(it, q)
     rests = not ones or it._rests(ones)
-    changing = [*_crossings(q), q[0], *fragile, *it._critical, it.fitting.step]
+    changing = [*crossings(q), q[0], *fragile, *it._critical, it.fitting.step]
     ends = break_points(inside.start, inside.end, _in(found, changing), found)
     weak = set(break_points(inside.start, inside.end, _in(found, fragile), found))
     pieces = []

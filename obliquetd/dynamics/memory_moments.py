@@ -22,7 +22,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 
 from obliquetd.algebra import Arithmetic, Matrix
@@ -85,6 +84,8 @@ class MemoryMoments:
         self, arithmetic: Arithmetic, outcomes: list[Outcome], xi: list[Any], zeta: list[list[Any]]
     ) -> None:
         self.arithmetic, self.outcomes, self.xi, self.zeta = arithmetic, outcomes, xi, zeta
+        import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+
         feeds = nx.DiGraph()
         feeds.add_nodes_from((EXCITED, SEEN))
         for z in outcomes:

@@ -9,7 +9,9 @@
    p(0) = 0 or where two roots of p add up to zero, that is where the resultant of the even
    and the odd part of p vanishes (Orlando's formula); or it jumps at a pole. Between two
    such points one rational sample decides for all.
-3. An end or break point is decided with its own number in place of the symbol: a rational, or a real
+3. For an outcome's memory that is not carried along, most of that need not be done: boxes prove the verdict on
+   ranges (:mod:`obliquetd.algebra.boxes`), and only what they leave open is decided as above.
+4. An end or break point is decided with its own number in place of the symbol: a rational, or a real
    algebraic number (:mod:`obliquetd.dynamics.algebraic`), since U may be smaller just there.
    An irrational point where only p changes is a root of p(0) or of that resultant, or a pole: A is not
    stable there.
@@ -19,25 +21,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
 
 from obliquetd.algebra import parse_number, public_number
-from obliquetd.algebra.cells import (
-    CellArithmetic,
-    SampledSigns,
-    break_points,
-    in_order,
-    rational_between,
-    sign_cells,
-)
+from obliquetd.algebra.boxes import all_boxes
 from obliquetd.dynamics.algebraic import stable_at_root
-from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.dynamics.function_field import Found, crossings, exactly
+from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
 from obliquetd.dynamics.stability import verdict_of
+from obliquetd.dynamics.symbol import in_one_symbol
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -51,8 +47,6 @@ from obliquetd.mdp.substitution import substitute
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["StabilityMap", "stability_map", "stability_region"]
-
-y = sp.Dummy("y")
 
 
 def stability_region(
@@ -118,24 +112,45 @@ def region_of(
     found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
     inside = domain_of(problem, learner, found) if domain is None else domain
-    pieces: list[sp.Set] = []
-    ends, breaks = {inside.start, inside.end}, set()
-    on_cell = functools.partial(_on_cell, problem, learner, sampling)
-    for cell in sign_cells(inside.start, inside.end, found, on_cell):
-        polynomials = cell.value.polynomials
-        breaks |= set(break_points(cell.left, cell.right, cell.value.critical, found))
-        for coefficients in polynomials:
-            ends |= set(break_points(cell.left, cell.right, _crossings(coefficients), found))
-        inner = in_order(e for e in ends | breaks if cell.left <= e <= cell.right)
-        for a, b in itertools.pairwise(inner):
-            at = {found: rational_between(a, b)}
-            verdicts = [verdict_of([c.subs(at) for c in p]) for p in polynomials]
-            if verdicts and all(v == "stable" for v in verdicts):
-                pieces.append(sp.Interval.open(a, b))
-    points = [e for e in ends | breaks if e in inside and (e.is_Rational or e in breaks)]
-    kept = [edge for edge in points if _stable_at(problem, learner, found, edge, sampling)]
+    pieces, points, breaks = _by_boxes(problem, learner, found, sampling, inside) or exactly(
+        problem, learner, found, sampling, inside
+    )
+    edges = [e for e in points | breaks if e in inside and (e.is_Rational or e in breaks)]
+    kept = [edge for edge in edges if _stable_at(problem, learner, found, edge, sampling)]
     region = sp.Union(*pieces, sp.FiniteSet(*kept))
     return region & problem.valid_range(found) if found in problem.symbols else region
+
+
+def _by_boxes(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    sampling: str | None,
+    inside: sp.Interval,
+) -> Found | None:
+    """The same by boxes (:mod:`obliquetd.algebra.boxes`), and :func:`exactly` where they leave a gap.
+
+    None where that is for all of it.
+    """
+    start, end = inside.start, inside.end
+    if not (start.is_Rational and end.is_Rational and start < end):
+        return None
+    family = in_one_symbol(problem, learner, symbol, sampling, start, end)
+    if family is None:
+        return None
+    known = all_boxes(family)
+    pieces: list[sp.Set] = []
+    breaks = {start, end, *known.jumps, *known.narrowed}
+    points = {*breaks, *known.singular}
+    for box in known.boxes:
+        if box.side is None:
+            gap = sp.Interval.open(box.low, box.high)
+            more, some, others = exactly(problem, learner, symbol, sampling, gap)
+            pieces, points, breaks = pieces + more, points | some, breaks | others
+        elif box.side > 0:
+            open_ends = (not box.closed or end in breaks for end in (box.low, box.high))
+            pieces.append(sp.Interval(box.low, box.high, *open_ends))
+    return pieces, points, breaks
 
 
 def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:
@@ -190,43 +205,6 @@ def domain_of(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) ->
             return parameter.domain
     chances = problem.mdp.symbols | problem.target.symbols | problem.behavior.symbols
     return sp.Interval(0, 1) if symbol in chances else sp.Interval(-sp.oo, sp.oo)
-
-
-@dataclasses.dataclass(frozen=True)
-class OnCell:
-    """What is known on a range of the symbol where no sign changes that the rule asks for.
-
-    ``polynomials`` has the characteristic polynomial of A on U, one for each closed class that a
-    trajectory may be in and where something moves; ``critical`` what may make U smaller.
-    """
-
-    polynomials: list[list[Any]]
-    critical: list[Any]
-
-
-def _on_cell(
-    problem: PolicyEvaluation, learner: Learner, sampling: str | None, signs: SampledSigns
-) -> OnCell:
-    arithmetic = CellArithmetic(signs)
-    dyn = MeanDynamics(problem, learner, sampling, arithmetic)
-    polynomials, critical = [], []
-    for found in (each.expectation for each in dyn.classes):
-        critical += [arithmetic.public(c) for c in found.span.critical]
-        if found.span.dimension:
-            polynomials.append([arithmetic.public(c) for c in found.charpoly()])
-    return OnCell(polynomials, critical)
-
-
-def _crossings(coefficients: list[Any]) -> list[Any]:
-    """Formulas outside whose roots and poles stability cannot change on a cell."""
-    common = sp.lcm_list([sp.fraction(c)[1] for c in coefficients])
-    cleared = [sp.cancel(c * common) for c in coefficients]
-    candidates = [common, cleared[-1]]
-    if len(cleared) > 2:
-        even = sum(c * y ** (i // 2) for i, c in enumerate(cleared[::-1]) if i % 2 == 0)
-        odd = sum(c * y ** (i // 2) for i, c in enumerate(cleared[::-1]) if i % 2)
-        candidates.append(sp.resultant(sp.Poly(even, y), sp.Poly(odd, y)))
-    return [c for c in map(sp.sympify, candidates) if c.free_symbols]
 
 
 NO_PROBLEM = (ProbabilityError, DiscountError, CoverageError, NumberError, MathematicalError)
@@ -342,7 +320,7 @@ def stability_map(
     factors = {
         factor
         for coefficients in polynomials
-        for candidate in _crossings(coefficients)
+        for candidate in crossings(coefficients)
         for factor, _ in sp.factor_list(candidate)[1]
         if factor.free_symbols
     }

@@ -1,4 +1,4 @@
-"""Stability of x' = b - A x, decided without computing an eigenvalue.
+"""Stability of x' = b - A x, decided with a proof.
 
 Weights move in the span U of all updates alone (:mod:`obliquetd.dynamics.span`): A maps into
 it, and acts there as Q, with A B = B Q for a basis B of U. Stable means that all eigenvalues of
@@ -11,6 +11,10 @@ of those, so
     stable     h = 1 and p(-x) is a Hurwitz polynomial (Routh's table is positive)
     unstable   (p/h)(-x) is not Hurwitz, or h(x) = x^m u(x^2) with a root of u off (-oo, 0]
     marginal   otherwise: no eigenvalue in the open left half plane, some on the axis
+
+That is the way of small matrices, and of eigenvalues that are on the axis or too near to it. For others,
+balls that hold the eigenvalues decide (:mod:`obliquetd.algebra.enclosures`): entries of Routh's table grow
+with the square of its size.
 """
 
 from __future__ import annotations
@@ -21,8 +25,9 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import Matrix, parse_number, public_number
-from obliquetd.algebra.polynomials import even_part
+from obliquetd.algebra import Matrix, parse_number
+from obliquetd.algebra.enclosures import form_side, side_of_axis
+from obliquetd.algebra.polynomials import even_part, squares_of_pairs_only, turn_right
 from obliquetd.errors import SignUndecidedError
 
 __all__ = [
@@ -36,7 +41,8 @@ __all__ = [
     "worst_of",
 ]
 
-x = sp.Dummy("x")
+SMALL = 8
+"""Degree up to which Routh's table is the quickest."""
 
 NOTHING_MOVES = "nothing moves"
 
@@ -142,15 +148,15 @@ def verdict_of(coefficients: list[Any]) -> str:
     ['stable', 'unstable', 'marginal', 'marginal', 'unstable']
     """
     exact = [parse_number(c) for c in coefficients]
-    if routh_is_positive(_reflected(exact)):
+    small = len(exact) <= SMALL + 1
+    if small and routh_is_positive(_reflected(exact)):
         return "stable"
     rest, u = even_part(exact)
-    if not routh_is_positive(_reflected(rest)):
+    if not (routh_is_positive(_reflected(rest)) if small else turn_right(rest)):
         return "unstable"
-    squares = sp.Poly([public_number(parse_number(c)) for c in u], x)
-    if squares.degree() > 0 and squares.count_roots(None, 0) < squares.degree():
-        return "unstable"
-    return "marginal"
+    if len(rest) == len(exact):
+        return "stable"
+    return "marginal" if squares_of_pairs_only(u) else "unstable"
 
 
 def verdict_on(matrix: Matrix) -> tuple[str, tuple[Any, ...]]:
@@ -158,6 +164,10 @@ def verdict_on(matrix: Matrix) -> tuple[str, tuple[Any, ...]]:
 
     Then what has to be positive for it to be stable, as :func:`routh_conditions` has it, comes with it.
     """
+    if matrix.arithmetic.kind == "exact" and matrix.shape[0] > SMALL:
+        side = side_of_axis(matrix.rows())
+        if side is not None:
+            return "stable" if side > 0 else "unstable", ()
     coefficients = matrix.charpoly()
     if matrix.arithmetic.kind == "symbolic":
         coefficients = [matrix.arithmetic.public(c) for c in coefficients]
@@ -170,9 +180,14 @@ def definiteness(form: Matrix) -> str:
     """Of the quadratic form z'Fz, by the signs of the coefficients of its characteristic polynomial.
 
     A symmetric S has real eigenvalues, so they are all positive exactly where the
-    coefficients of det(xI - S) alternate strictly, and nonnegative where weakly.
+    coefficients of det(xI - S) alternate strictly, and nonnegative where weakly. Elimination in ball
+    arithmetic decides for large ones, but where a pivot's ball holds 0.
     """
     S = form + form.T
+    if S.arithmetic.kind == "exact" and S.shape[0] > SMALL:
+        side = form_side(S.rows())
+        if side is not None:
+            return "positive definite" if side > 0 else "indefinite"
     signs = [S.arithmetic.sign(c) * (-1) ** i for i, c in enumerate(S.charpoly())]
     if all(s > 0 for s in signs):
         return "positive definite"

@@ -10,9 +10,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from obliquetd.display import visible
 from obliquetd.errors import ModelFileError
@@ -22,6 +20,9 @@ from obliquetd.formats.format import WHOLE, Contents, Format, Reading
 from obliquetd.formats.model import contents_from_dict, model_to_dict
 from obliquetd.formats.strict_json import parse_json
 from obliquetd.problem import PolicyEvaluation
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["FORMAT", "read_graphml", "write_graphml"]
 
@@ -36,6 +37,8 @@ def read_graphml(path: str | Path, reading: Reading) -> Contents:
     """
     file, content = Path(path), read_bytes(path)
     try:
+        import networkx as nx
+
         graph = nx.read_graphml(io.BytesIO(content), force_multigraph=True)
     except Exception as error:  # networkx and expat raise a dozen kinds for broken files
         raise ModelFileError(f"{file} is no GraphML: {str(error)[:200]!r}") from None
@@ -76,6 +79,8 @@ def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
         Where the file cannot be written.
     """
     data = model_to_dict(problem)
+    import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()
     index = {json.dumps(s): f"s{i}" for i, s in enumerate(data["states"])}
     for s, node in zip(data["states"], index.values(), strict=True):

@@ -6,12 +6,13 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from obliquetd.algebra import Matrix, stationary
 from obliquetd.errors import StationaryError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["ChainClass", "MarkovChain", "discount_free_classes"]
 
@@ -52,6 +53,8 @@ class MarkovChain:
 
     @cached_property
     def _graph(self) -> nx.DiGraph[int]:
+        import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+
         graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_nodes_from(range(len(self.labels)))
         i, j = self.P.support()
@@ -61,6 +64,8 @@ class MarkovChain:
     @cached_property
     def components(self) -> list[tuple[list[int], bool]]:
         """Sorted members and closedness of each class, in the order of the states."""
+        import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+
         graph = self._graph
         found = []
         for component in nx.strongly_connected_components(graph):

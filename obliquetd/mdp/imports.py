@@ -9,9 +9,8 @@ import itertools
 import json
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from obliquetd.algebra import (
@@ -21,6 +20,9 @@ from obliquetd.algebra import (
 )
 from obliquetd.errors import InputError, LabelError, ModelFileError, NumberError
 from obliquetd.mdp.reading import NumberReader
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__: list[str] = []
 
@@ -204,6 +206,8 @@ def graph_from_rows(
     Keys are actions or text, numbers are floats or exact text, and the order of the actions is JSON
     text, so that networkx can write the graph wherever its labels can be written.
     """
+    import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+
     for label in (*states, *actions):
         if label is None:
             raise LabelError("networkx takes no None as a node or key; give that label a name")

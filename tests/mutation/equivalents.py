@@ -100,12 +100,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_reflected: return [c * (-1) ** (n + i) for i, c in enumerate(coefficients)]": (
             "n + i is even where n - i is"
         ),
-        "verdict_of: if squares.degree() > -1 and squares.count_roots(None, 0) < squares.degree():": (
-            "a constant has 0 roots, which is not below its degree 0"
-        ),
-        "verdict_of: if squares.degree() >= 0 and squares.count_roots(None, 0) < squares.degree():": (
-            "a constant has 0 roots, which is not below its degree 0"
-        ),
     },
 }
 

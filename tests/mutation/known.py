@@ -38,7 +38,7 @@ KNOWN = (
         (MOMENTS,),
     ),
     Fault(
-        "obliquetd.dynamics.regions",
+        "obliquetd.dynamics.function_field",
         "candidates = [common, cleared[-1]]",
         "candidates = [cleared[-1]]",
         (POLE,),

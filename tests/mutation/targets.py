@@ -31,7 +31,11 @@ TARGETS = (
     Target("obliquetd.dynamics.check", ("tests/dynamics/test_check.py",)),
     Target("obliquetd.claims.words", ("tests/claims/test_words.py",), 40),
     Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
-    Target("obliquetd.dynamics.stability", ("tests/dynamics/test_verdicts.py",), 40),
+    Target(
+        "obliquetd.dynamics.stability",
+        ("tests/dynamics/test_verdicts.py", "tests/algebra/test_enclosures.py"),
+        40,
+    ),
     Target("obliquetd.reproduction.evidence", ("tests/reproduction/test_evidence.py",), 30),
     Target("obliquetd.problem.projection", ("tests/problem/test_projection.py",), 20),
     Target("obliquetd.learners.words", (*RULES, *PAIRS), 20),

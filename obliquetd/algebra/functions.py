@@ -1,0 +1,267 @@
+"""Matrices of rational functions of one variable that are evaluated, exactly or in balls.
+
+A sum of fractions is kept by its denominators: the matrix is the sum over them of N_0 + N_1 x + ... over
+the denominator, with rational matrices N_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import sympy as sp
+
+from obliquetd.algebra.enclosures import rational
+from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.algebra.numbers import public_number, simplest_between
+from obliquetd.algebra.quotients import ONE, may_be_between, parts_of
+
+__all__ = [
+    "Basis",
+    "FunctionMatrix",
+    "constant_span",
+    "determinant_above",
+    "in_ball",
+    "independent",
+    "is_finite",
+    "rational_inside",
+    "root_between",
+    "value_at",
+]
+
+LARGEST_DEGREE = 150
+"""Of a determinant's numerator that is interpolated."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A space by a basis as rows, which are the identity at the pivots; ``rows`` is None for all of it."""
+
+    rows: list[list[Any]] | None
+    pivots: list[int]
+
+    def restricted(self, columns: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """The columns of Q with A B = B Q, from the columns of an A that maps into the space."""
+        if self.rows is None:
+            return [list(column) for column in columns]
+        return [
+            [_sum(b * columns[j][i] for j, b in enumerate(row) if b) for i in self.pivots]
+            for row in self.rows
+        ]
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    total = flint.fmpq(0)
+    for value in values:
+        total = total + value
+    return total
+
+
+def constant_span(vectors: Sequence[Sequence[Any]], size: int, point: Any) -> Basis | None:
+    """The constant space that holds vectors of functions everywhere, if they span it at the point.
+
+    Examples
+    --------
+    >>> one, zero = flint.fmpq(1), flint.fmpq(0)
+    >>> constant_span([[one, one]], 2, zero).pivots, constant_span([[one, zero], [one, one]], 2, zero).rows
+    ([0], None)
+    """
+    rank = len(independent([[value_at(x, point) for x in v] for v in vectors], size))
+    if not rank:
+        return None
+    if rank == size:
+        return Basis(None, list(range(size)))
+    coefficients = [row for v in vectors for row in _coefficients(v)]
+    reduced, dimension = flint.fmpq_mat(coefficients).rref()
+    if dimension != rank:
+        return None
+    rows = reduced.tolist()[:rank]
+    return Basis(rows, [next(j for j, x in enumerate(row) if x) for row in rows])
+
+
+def in_ball(value: Any, ball: Any) -> Any:
+    """A ball that holds a function's values at all points of a ball."""
+    above, below = parts_of(value)
+    return _over(above, ball) / _over(below, ball)
+
+
+def independent(rows: Sequence[Sequence[Any]], size: int) -> list[int]:
+    """The places of the first rows of rationals that are independent, ``size`` of them at most."""
+    kept: list[int] = []
+    for k, row in enumerate(rows):
+        if any(row) and flint.fmpq_mat([*(rows[i] for i in kept), row]).rank() > len(kept):
+            kept.append(k)
+            if len(kept) == size:
+                break
+    return kept
+
+
+def value_at(value: Any, point: Any) -> Any:
+    """A function, or a rational, at a rational; ZeroDivisionError at a pole."""
+    above, below = parts_of(value)
+    return above(point) / below(point)
+
+
+def _coefficients(vector: Sequence[Any]) -> list[list[Any]]:
+    """The coefficients, as vectors, of the vector times its common denominator."""
+    parts = [parts_of(x) for x in vector]
+    common = ONE
+    for _, below in parts:
+        common = common * (below // common.gcd(below))
+    cleared = [above * (common // below) for above, below in parts]
+    return [[p[k] for p in cleared] for k in range(1 + max(p.degree() for p in cleared))]
+
+
+class FunctionMatrix:
+    """A square matrix of rational functions: sums of polynomials of matrices over polynomials."""
+
+    def __init__(self, terms: dict[str, tuple[Any, list[Any]]], size: int) -> None:
+        self._terms, self.size = list(terms.values()), size
+        self._in_balls: list[tuple[tuple[Any, ...], list[list[Any]]]] | None = None
+
+    @classmethod
+    def of_sum(cls, weighted: Iterable[tuple[Any, Any]], basis: Basis) -> FunctionMatrix:
+        """The sum of weight times the matrix with the given columns, restricted to a space."""
+        size = len(basis.pivots)
+        sums: dict[str, tuple[Any, dict[int, list[Any]]]] = {}
+        for weight, columns in weighted:
+            for j, column in enumerate(basis.restricted(columns)):
+                for i, x in enumerate(column):
+                    if not x:
+                        continue
+                    above, below = parts_of(weight * x)
+                    lead = below[below.degree()]
+                    above, below = above / lead, below / lead
+                    entries = sums.setdefault(str(below), (below, {}))[1]
+                    place = i * size + j
+                    entries[place] = entries.get(place, 0) + above
+        return cls(
+            {key: (below, _matrices(entries, size)) for key, (below, entries) in sums.items()}, size
+        )
+
+    @property
+    def denominators(self) -> list[Any]:
+        """The different ones."""
+        return [below for below, _ in self._terms]
+
+    @property
+    def growth(self) -> int:
+        """By how much the degree of an entry is above that of its denominator, or 0."""
+        return max((max(len(N) - 1 - below.degree(), 0) for below, N in self._terms), default=0)
+
+    def at(self, point: Any) -> Any:
+        """The matrix at a rational; ZeroDivisionError at a pole."""
+        total = flint.fmpq_mat(self.size, self.size)
+        for below, matrices in self._terms:
+            value = flint.fmpq_mat(self.size, self.size)
+            for N in matrices[::-1]:
+                value = value * point + N
+            total += value * (1 / below(point))
+        return total
+
+    def over(self, ball: Any, order: int = 0) -> Any:
+        """A matrix of balls that holds the values, or derivatives up to the second, at all points of a ball."""
+        if self._in_balls is None:
+            self._in_balls = [
+                (
+                    (below, below.derivative(), below.derivative().derivative()),
+                    [_derived([flint.arb_mat(N) for N in matrices], k) for k in range(3)],
+                )
+                for below, matrices in self._terms
+            ]
+        total = flint.arb_mat(self.size, self.size)
+        for belows, matrices in self._in_balls:
+            if belows[0].degree() == 0:
+                total += self._horner(matrices[order], ball)
+                continue
+            D, D1, D2 = (_over(p, ball) for p in belows)
+            q = 1 / D
+            inverses = (q, -D1 * q * q, (2 * D1 * D1 - D * D2) * q * q * q)
+            for k in range(order + 1):  # Leibniz, of N and 1/D
+                factor = inverses[k] * (2 if (order, k) == (2, 1) else 1)
+                total += self._horner(matrices[order - k], ball) * factor
+        return total
+
+    def _horner(self, matrices: list[Any], ball: Any) -> Any:
+        value = flint.arb_mat(self.size, self.size)
+        for N in matrices[::-1]:
+            value = value * ball + N
+        return value
+
+
+def _derived(matrices: list[Any], order: int) -> list[Any]:
+    """The coefficients of a derivative of a polynomial with matrices for coefficients."""
+    for _ in range(order):
+        matrices = [N * k for k, N in enumerate(matrices)][1:]
+    return matrices
+
+
+def is_finite(matrix: Any) -> bool:
+    """Whether no entry of a matrix of balls is unbounded."""
+    return all(x.is_finite() for x in matrix.entries())
+
+
+def determinant_above(parts: Sequence[FunctionMatrix], size: int) -> Any | None:
+    """The numerator of the determinant of a sum, and maybe more factors; None of a large degree."""
+    below = ONE
+    for part in parts:
+        for denominator in part.denominators:
+            below = below * (denominator // below.gcd(denominator))
+    degree = size * (below.degree() + max(part.growth for part in parts))
+    if degree > LARGEST_DEGREE:
+        return None
+    points: list[int] = []
+    values: list[list[Any]] = []
+    point = 0
+    while len(points) <= degree:
+        factor = below(flint.fmpq(point))
+        if factor:
+            matrix = flint.fmpq_mat(size, size)
+            for part in parts:
+                matrix += part.at(flint.fmpq(point))
+            points.append(point)
+            values.append([matrix.det() * factor**size])
+        point += 1
+    return flint.fmpq_poly([c for (c,) in coefficients_through(points, values)])
+
+
+def root_between(polynomial: Any, low: Any, high: Any) -> Any | None:
+    """The only real root between two rationals, as sympy numbers it; None where there is not just one.
+
+    Examples
+    --------
+    >>> root_between(flint.fmpq_poly([-2, 0, 1]) * flint.fmpq_poly([5, 1]), flint.fmpq(1), flint.fmpq(2))
+    sqrt(2)
+    """
+    x, found = sp.Dummy("x"), []
+    a, b = public_number(low), public_number(high)
+    for factor, _ in (polynomial * polynomial.denom()).numer().factor()[1]:
+        if any(may_be_between(root, low, high) for root, _ in factor.complex_roots()):
+            integers = [int(c) for c in factor.coeffs()[::-1]]
+            found += [r for r in sp.Poly(integers, x).real_roots() if a < r < b]
+    return found[0] if len(found) == 1 else None
+
+
+def rational_inside(low: Any, high: Any) -> Any:
+    """The native rational of the smallest denominator strictly between two others."""
+    a, b = (Fraction(int(x.p), int(x.q)) for x in (low, high))
+    return rational(simplest_between(a, b, closed=False))
+
+
+def _over(polynomial: Any, ball: Any) -> Any:
+    """A polynomial on a ball, by its Taylor series about the middle: its own terms do not cancel there."""
+    middle = ball.mid()
+    return flint.arb_poly(polynomial)(flint.arb_poly([middle, 1]))(ball - middle)
+
+
+def _matrices(entries: dict[int, Any], size: int) -> list[Any]:
+    degree = max(p.degree() for p in entries.values())
+    return [
+        flint.fmpq_mat(size, size, [
+            entries[k][power] if k in entries else flint.fmpq(0) for k in range(size * size)
+        ])
+        for power in range(degree + 1)
+    ]  # fmt: skip

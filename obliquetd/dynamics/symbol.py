@@ -1,0 +1,165 @@
+"""The expected update as a function of one symbol: a sum of small rational functions, never put together.
+
+Each outcome's update is found once, by the rule that runs, on rational functions of the symbol
+(:mod:`obliquetd.algebra.quotients`). Where the rule asks for a sign that changes at a rational, the outcome
+has one formula on each side. A(gamma) is the sum of them; in balls, or exactly at a rational, it is
+evaluated outcome by outcome, with no common denominator.
+
+The formulas are on a constant space W that holds the span U(gamma) of all updates for every gamma. Since A
+maps into U, every eigenvalue of A on W other than 0 is one of A on U, and the others are 0: A is stable on U
+where it is on W, and unstable where it is on W.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra.cells import CellArithmetic, SampledSigns
+from obliquetd.algebra.enclosures import rational
+from obliquetd.algebra.functions import FunctionMatrix, constant_span, value_at
+from obliquetd.algebra.quotients import QuotientArithmetic, Sample, real_places
+from obliquetd.algebra.ranges import InOneSymbol, OnRange
+from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.dynamics.rule import RuleOnNumbers
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
+
+__all__ = ["in_one_symbol"]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One outcome on a range where no sign changes: its constant and slopes."""
+
+    low: Any
+    high: Any
+    constant: list[Any]
+    slopes: list[list[Any]]
+    carries: bool
+
+    @classmethod
+    def of(cls, rule: RuleOnNumbers, outcome: Any, low: Any, high: Any) -> _Piece:
+        """The formulas at the sample of the rule's arithmetic."""
+        nothing, resting = rule.nothing, [rule.zero] * rule.size
+        handed = rule.run(outcome, resting, nothing, rewarded=False)[1]
+        constant, slopes = rule.constant(outcome, nothing), rule.slopes(outcome, nothing)
+        return cls(low, high, constant, slopes, any(handed))
+
+    @property
+    def vectors(self) -> list[list[Any]]:
+        return [self.constant, *self.slopes]
+
+    def at(self, point: Any) -> list[list[Any]] | None:
+        try:
+            return [[value_at(x, point) for x in v] for v in self.vectors]
+        except ZeroDivisionError:
+            return None
+
+
+def in_one_symbol(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    sampling: str | None,
+    low: sp.Rational,
+    high: sp.Rational,
+) -> InOneSymbol | None:
+    """A on W between two rationals; None where it is not of the form that is evaluated here.
+
+    That is: for a memory that is carried along, several closed classes, weights or a span U that have
+    the symbol in a way that no constant W of the same dimension holds, and signs that change at an
+    irrational.
+    """
+    dyn = MeanDynamics(problem, learner, sampling)
+    if len(dyn.classes) > 1 or problem.native.places.late:
+        return None
+    start, end = (rational(sp.QQ.from_sympy(x)) for x in (low, high))
+    signs = SampledSigns(symbol, (low + high) / 2)
+    weights = problem.native.over(CellArithmetic(signs)).xi
+    if signs.asked:
+        return None
+    sample = Sample((start + end) / 2)
+    arithmetic = QuotientArithmetic(symbol, sample)
+    rule = RuleOnNumbers(problem.native.over(arithmetic), dyn.learner)
+    xi = [arithmetic.scalar(weights.arithmetic.public(x)) for x in weights.entries()]
+    samples = [each for each in rule.samples if xi[each.state]]
+    if sample.asked:
+        return None
+    found = _all_pieces(rule, samples, sample, start, end)
+    if found is None:
+        return None
+    pieces, jumps = found
+    if dyn.sampling == "trajectory" and any(p.carries for _, own in pieces for p in own):
+        return None
+    basis = constant_span(
+        [v for _, own in pieces for p in own for v in p.vectors], rule.size, sample.at
+    )
+    if basis is None:
+        return None
+    weighted = [(-1 * xi[outcome.state] * outcome.chance, own) for outcome, own in pieces]
+    cuts = sorted({start, end, *(p.low for _, own in pieces for p in own)})
+    always = FunctionMatrix.of_sum(
+        [(w, own[0].slopes) for w, own in weighted if not own[1:]], basis
+    )
+    ranges = []
+    for low_end, high_end in itertools.pairwise(cuts):
+        here = [(w, _there(own, low_end)) for w, own in weighted]
+        changing = [
+            (w, piece.slopes) for w, piece in here if (piece.low, piece.high) != (start, end)
+        ]
+        updates = [[v[i] for i in basis.pivots] for _, piece in here for v in piece.vectors]
+        parts = [always, FunctionMatrix.of_sum(changing, basis)]
+        ranges.append(OnRange(low_end, high_end, len(basis.pivots), parts, updates))
+    return InOneSymbol(ranges, sorted(set(jumps)))
+
+
+def _there(pieces: list[_Piece], point: Any) -> _Piece:
+    """The piece that begins at or before a point and ends after it."""
+    return next(piece for piece in pieces if piece.low <= point < piece.high)
+
+
+def _all_pieces(
+    rule: RuleOnNumbers, samples: list[Any], sample: Sample, low: Any, high: Any
+) -> tuple[list[tuple[Any, list[_Piece]]], list[Any]] | None:
+    """Each outcome with its formulas, and where one of them jumps."""
+    pieces, jumps = [], []
+    for outcome in samples:
+        mine = _pieces(rule, outcome, sample, low, high)
+        if mine is None:
+            return None
+        pieces.append((outcome, mine))
+        for left, right in itertools.pairwise(mine):
+            at = left.high
+            sample.at = at
+            known = [each.at(at) for each in (left, right, _Piece.of(rule, outcome, at, at))]
+            if None in known or known[0] != known[1] or known[0] != known[2]:
+                jumps.append(at)
+    sample.at = (low + high) / 2
+    return pieces, jumps
+
+
+def _pieces(
+    rule: RuleOnNumbers, outcome: Any, sample: Sample, low: Any, high: Any
+) -> list[_Piece] | None:
+    """The formulas of one outcome from left to right; None where a sign changes at an irrational."""
+    waiting, done = [(low, high)], []
+    while waiting:
+        a, b = waiting.pop()
+        sample.at, sample.asked = (a + b) / 2, []
+        piece = _Piece.of(rule, outcome, a, b)
+        inner = set()
+        for asked in sample.asked:
+            places = real_places(asked, a, b)
+            if places is None:
+                return None
+            inner |= set(places)
+        if inner:
+            waiting += reversed(list(itertools.pairwise([a, *sorted(inner), b])))
+        else:
+            done.append(piece)
+    sample.asked = []
+    return done
