@@ -15,7 +15,7 @@ import flint
 import sympy as sp
 
 from obliquetd.algebra.enclosures import rational
-from obliquetd.algebra.interpolation import coefficients_through
+from obliquetd.algebra.evaluation import coefficients_through
 from obliquetd.algebra.numbers import public_number, simplest_between
 from obliquetd.algebra.quotients import ONE, may_be_between, parts_of
 
