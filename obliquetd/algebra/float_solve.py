@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
 from obliquetd.algebra.rounding import EPS
-from obliquetd.algebra.singular import Factored, equilibrate, largest_growth
+from obliquetd.algebra.singular import Factored, equilibrate
 from obliquetd.errors import SingularError
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def solve_square(
     sizes = np.abs(x).max(axis=0, initial=0.0)
     sizes = np.where(sizes > 0, sizes, 1.0)
     from_matrix = np.asarray(A.error @ np.abs(x)) / sizes
-    growth = largest_growth(factored, from_matrix.max(axis=1))
+    growth = factored.largest_growth(from_matrix.max(axis=1))
     if growth >= 1.0:
         raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
     from_right = right.dense_error() / sizes
-    total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
+    total = factored.largest_growth((from_matrix + from_right).max(axis=1))
     warned = warn_of_few_digits(f"{what} is nearly singular", growth, FRAMES)
     report = SolveReport(_backward_error(A, x, right), max(1.0, total / EPS), warned)
 
