@@ -246,11 +246,11 @@ class ConvergenceError(MathematicalError):
 
     Attributes
     ----------
-    residual : float
+    residual : float or None
         How far it came, in the units that the message names.
     """
 
-    def __init__(self, message: str, residual: float) -> None:
+    def __init__(self, message: str, residual: float | None = None) -> None:
         super().__init__(message)
         self.residual = residual
 

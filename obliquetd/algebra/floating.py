@@ -24,7 +24,7 @@ from obliquetd.algebra.accuracy import (
     quiet,
     warn_of_few_digits,
 )
-from obliquetd.algebra.float_solve import solve_any, solve_square
+from obliquetd.algebra.float_solve import solve_any, solve_square, surely_independent
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
@@ -83,6 +83,8 @@ class FloatArithmetic(Arithmetic):
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if values.dtype == float:
             return values
+        if values.strides == (0,) and len(values):  # one number throughout
+            return np.full(len(values), self.scalar(values[0]))
         return np.array([self.scalar(v) for v in values.tolist()], dtype=float)
 
     def public(self, scalar: Any) -> float:
@@ -315,6 +317,10 @@ class FloatMatrix(Matrix):
 
     def unbounded(self) -> FloatMatrix:
         return FloatMatrix(np.where(np.isnan(self.dense()), math.inf, self.dense()))
+
+    def surely_independent(self) -> bool:
+        data = not self.sparse and self._error is None
+        return data and surely_independent(self.balanced().array)
 
     def balanced(self) -> FloatMatrix:
         if self.sparse:

@@ -38,6 +38,10 @@ LARGEST_FILL = 5e7
 """Entries that the factors may then have."""
 BASIS, RESTARTS, REFINEMENTS = 40, 4, 12
 """Vectors of a Krylov space, spaces for one correction, and corrections."""
+PART = 1e-8
+"""What a correction leaves of the residual."""
+ROUGHLY = 1e-6
+"""The same where it is to be below half of what is solved for, in every entry."""
 AT_ROUNDING, AT_MOST = 4.0, 64.0
 """Backward errors, in units of EPS, that end a solve, and that are let pass where it stands still."""
 FLOOR = 1e-3
@@ -67,12 +71,12 @@ class MonotoneSystem(Factored):
     Attributes
     ----------
     matrix : csr_array
-    by_factors : bool
+    may_factor : bool
         Whether factors are tried at last, where no iteration converges.
     """
 
     matrix: Any
-    by_factors: bool
+    may_factor: bool
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -110,7 +114,7 @@ class MonotoneSystem(Factored):
         """Asked for by the estimate for factors alone; a bound of this class needs none."""
         found = self._kept.get("factors")
         return found.solve_transposed(b) if found else MonotoneSystem(
-            self.matrix.T.tocsr(), self.by_factors
+            self.matrix.T.tocsr(), self.may_factor
         ).solve(b)  # fmt: skip
 
     def _factors(self, how: str, error: float) -> Factored | None:
@@ -121,7 +125,7 @@ class MonotoneSystem(Factored):
         ConvergenceError
             Where they would fill the memory.
         """
-        if not self.by_factors:
+        if not self.may_factor:
             raise ConvergenceError(
                 f"the iteration for a sparse system of {self.size} equations stopped {how}: the chain "
                 "mixes too slowly for an iteration, and its moves reach too far for elimination. Take "
@@ -149,7 +153,9 @@ class MonotoneSystem(Factored):
             factor = float((raised / known).max())
             if factor * known.sum() <= SHAPE * raised.sum():
                 return float(factor * bound * largest)
-        y, error = _refined(self.matrix, raised)
+        y, error = _gmres(self.matrix, raised, self.matrix.diagonal(), ROUGHLY), math.nan
+        if not self._proves(y, raised):
+            y, error = _refined(self.matrix, raised)
         if not self._proves(y, raised):
             found = self._factors("without a proof of its digits", error)
             return found.largest_growth(weights) if found else math.inf
@@ -189,11 +195,37 @@ def _refined(A: Any, b: Array) -> tuple[Array, float]:
     return best * scale, error
 
 
-def _gmres(A: Any, b: Array, diagonal: Array) -> Array:
-    """A correction that takes most of b away (Saad and Schultz 1986), on A over its diagonal."""
-    from scipy.sparse.linalg import LinearOperator, gmres
+def _gmres(A: Any, b: Array, diagonal: Array, part: float = PART) -> Array:
+    """A correction that takes most of b away (Saad and Schultz 1986), on A over its diagonal.
 
-    size = float(np.abs(b).max())
-    scaled = LinearOperator(A.shape, matvec=lambda z: (A @ z.ravel()) / diagonal, dtype=float)
-    z, _ = gmres(scaled, b / size / diagonal, rtol=1e-8, restart=BASIS, maxiter=RESTARTS)
-    return np.asarray(z * size)
+    The vectors are orthogonalised once: what that leaves undone the next correction takes. It is
+    done by ``einsum``: the threads of a BLAS cost more than they bring where all is reading memory.
+    """
+    b = b / diagonal
+    wanted = part * _norm(b)
+    x, gap = np.zeros(len(b)), b
+    for _ in range(RESTARTS):
+        size = _norm(gap)
+        if size <= wanted:
+            break
+        basis = np.empty((BASIS + 1, len(b)))
+        basis[0] = gap / size
+        H, right = np.zeros((BASIS + 1, BASIS)), np.zeros(BASIS + 1)
+        right[0] = size
+        for k in range(BASIS):
+            w = (A @ basis[k]) / diagonal
+            H[: k + 1, k] = np.einsum("ij,j->i", basis[: k + 1], w)
+            w -= np.einsum("i,ij->j", H[: k + 1, k], basis[: k + 1])
+            H[k + 1, k] = _norm(w)
+            y, *_ = np.linalg.lstsq(H[: k + 2, : k + 1], right[: k + 2], rcond=None)
+            left = _norm(right[: k + 2] - H[: k + 2, : k + 1] @ y)
+            if left <= wanted or H[k + 1, k] <= EPS:
+                break
+            basis[k + 1] = w / H[k + 1, k]
+        x += np.einsum("i,ij->j", y, basis[: len(y)])
+        gap = b - (A @ x) / diagonal
+    return x
+
+
+def _norm(x: Array) -> float:
+    return math.sqrt(float(np.einsum("i,i->", x, x)))

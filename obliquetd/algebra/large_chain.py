@@ -46,7 +46,10 @@ def eliminated(P: Any, order: Array, reach: int) -> Array | None:
         return None
     entries = P.tocoo()
     place = np.empty(n, dtype=np.int64)
-    for turned in (order, order[::-1]):  # from its rare end, a chain keeps within the range of floats
+    for turned in (
+        order,
+        order[::-1],
+    ):  # from its rare end, a chain keeps within the range of floats
         place[turned] = np.arange(n)
         i, j = place[entries.row], place[entries.col]
         band = np.zeros((n, 2 * reach + 1))
