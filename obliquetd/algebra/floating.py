@@ -32,6 +32,7 @@ from obliquetd.algebra.rounding import (
     SMALLEST,
     negligible,
     power_of_two,
+    product_bound,
     roundings,
 )
 from obliquetd.algebra.singular import equilibrate
@@ -223,17 +224,17 @@ class FloatMatrix(Matrix):
         return _wrap(self.array.T, lambda: self.error.T)
 
     def __matmul__(self, other: FloatMatrix) -> FloatMatrix:
-        def own() -> Any:
-            """What the product adds to the errors of the right factor."""
-            a, b = abs(self.array), abs(other.array)
-            bound = a @ (b * roundings(self.shape[1])) + self.error @ (b + other.error)
-            return bound + SMALLEST * self.shape[1] if isinstance(bound, np.ndarray) else bound
+        def bound(right: bool) -> Any:
+            """With the errors of the right factor, or what the product adds to them."""
+            errors = self.error, other.array, other.error
+            found = product_bound(self.array, *errors, right=right)
+            return found + SMALLEST * self.shape[1] if isinstance(found, np.ndarray) else found
 
         product = _wrap(quiet(lambda: self.array @ other.array))
         product._error = (
-            other._spread.through(self.array, own)
+            other._spread.through(self.array, lambda: bound(False))
             if other._spread
-            else lambda: abs(self.array) @ other.error + own()
+            else lambda: bound(True)
         )
         product._spread = product._error if isinstance(product._error, Spread) else None
         return product
