@@ -43,7 +43,7 @@ def test_a_large_chain_keeps_within_its_memory(n, mebibytes):
 
 def test_transient_states_several_classes_and_weights_of_zero_in_a_large_chain():
     """Two closed parts of far moves, and states before them that lead into both."""
-    n, before = 1_500, 100
+    n, before = 2_100, 100
     rng = np.random.default_rng(1)
     size = 2 * n + before
     rows = np.repeat(np.arange(size), 4)
