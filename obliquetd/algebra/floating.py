@@ -185,8 +185,8 @@ class FloatMatrix(Matrix):
     def error(self) -> Any:
         """How far each entry may be from its value in exact arithmetic, in the same format."""
         if self._error is None:
-            self._error = abs(self.array) * EPS
-        elif callable(self._error):
+            return abs(self.array) * EPS  # not kept: it is as large as the data
+        if callable(self._error):
             with np.errstate(all="ignore"):
                 self._error = self._error()
         return self._error
@@ -256,8 +256,11 @@ class FloatMatrix(Matrix):
         scaled = quiet(lambda: self.array * by)
 
         def error() -> Any:
-            bound = self.error * abs(by) + abs(self.array) * factors.error + abs(scaled) * EPS
-            return bound + SMALLEST if isinstance(bound, np.ndarray) else bound
+            bound = self.error * abs(by)
+            for array, factor in ((self.array, factors.error), (scaled, EPS)):
+                part = abs(array) * factor
+                bound = bound + part if self.sparse else np.add(bound, part, out=bound)
+            return bound if self.sparse else np.add(bound, SMALLEST, out=bound)
 
         return _wrap(scaled, error)
 
