@@ -15,6 +15,7 @@ from typing import Any
 
 __all__ = [
     "BackendError",
+    "ConvergenceError",
     "CoverageError",
     "DiscountError",
     "EpisodesEndError",
@@ -275,6 +276,20 @@ class SignUndecidedError(MathematicalError):
     def __init__(self, message: str, expression: Any = None) -> None:
         super().__init__(message)
         self.expression = expression
+
+
+class ConvergenceError(MathematicalError):
+    """An iteration for a large sparse problem of floats did not come to an answer that holds.
+
+    Attributes
+    ----------
+    residual : float or None
+        How far it came, in the units that the message names.
+    """
+
+    def __init__(self, message: str, residual: float | None = None) -> None:
+        super().__init__(message)
+        self.residual = residual
 
 
 class PrecisionWarning(UserWarning):

@@ -11,16 +11,21 @@ import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
 from obliquetd.algebra.rounding import EPS
-from obliquetd.algebra.singular import Factored, equilibrate, largest_growth
+from obliquetd.algebra.singular import Factored, equilibrate
 from obliquetd.errors import SingularError
 
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
 
-__all__ = ["LARGEST_NULL_VECTOR", "solve_any", "solve_square"]
+__all__ = ["LARGEST_NULL_VECTOR", "solve_any", "solve_square", "surely_independent"]
 
 LARGEST_NULL_VECTOR = 512
 """Rows up to which the error of a singular system carries a null vector."""
+
+TALL = 64
+"""Rows a column from which the rank is first asked of the small matrix X'X."""
+SURELY = 1e-8
+"""An eigenvalue of X'X beside the largest, from which on no rounding of the data makes it 0."""
 
 FRAMES = 5
 """From a warning up to who asked for the solve: one more than for a matrix's own methods."""
@@ -50,11 +55,11 @@ def solve_square(
     sizes = np.abs(x).max(axis=0, initial=0.0)
     sizes = np.where(sizes > 0, sizes, 1.0)
     from_matrix = np.asarray(A.error @ np.abs(x)) / sizes
-    growth = largest_growth(factored, from_matrix.max(axis=1))
+    growth = factored.largest_growth(from_matrix.max(axis=1))
     if growth >= 1.0:
         raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
     from_right = right.dense_error() / sizes
-    total = largest_growth(factored, (from_matrix + from_right).max(axis=1))
+    total = factored.largest_growth((from_matrix + from_right).max(axis=1))
     warned = warn_of_few_digits(f"{what} is nearly singular", growth, FRAMES)
     report = SolveReport(_backward_error(A, x, right), max(1.0, total / EPS), warned)
 
@@ -96,3 +101,20 @@ def solve_any(
     warned = warn_of_few_digits(f"{what} is nearly singular", found.growth, FRAMES)
     report = SolveReport(found.residual, max(1.0, found.total / EPS), warned)
     return (x, report, Spread(found.G, found.w)), null
+
+
+def surely_independent(X: Floats) -> bool:
+    """Whether the columns of data are independent, by X'X: a quick yes for tall matrices alone.
+
+    Its eigenvalues know singular values down to 1e-8 of the largest, far above the
+    rounding of the data; where they do not say yes, singular values are asked.
+
+    Examples
+    --------
+    >>> surely_independent(np.c_[np.ones(200), np.arange(200)]), surely_independent(np.ones((200, 2)))
+    (True, False)
+    """
+    if X.shape[0] < TALL * X.shape[1] or not X.size or not np.isfinite(X).all():
+        return False
+    eigenvalues = np.linalg.eigvalsh(X.T @ X)
+    return bool(eigenvalues[0] > SURELY * eigenvalues[-1])

@@ -24,7 +24,7 @@ from obliquetd.algebra.accuracy import (
     quiet,
     warn_of_few_digits,
 )
-from obliquetd.algebra.float_solve import solve_any, solve_square
+from obliquetd.algebra.float_solve import solve_any, solve_square, surely_independent
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
@@ -32,6 +32,7 @@ from obliquetd.algebra.rounding import (
     SMALLEST,
     negligible,
     power_of_two,
+    product_bound,
     roundings,
 )
 from obliquetd.algebra.singular import equilibrate
@@ -83,6 +84,8 @@ class FloatArithmetic(Arithmetic):
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if values.dtype == float:
             return values
+        if values.strides == (0,) and len(values):  # one number throughout
+            return np.full(len(values), self.scalar(values[0]))
         return np.array([self.scalar(v) for v in values.tolist()], dtype=float)
 
     def public(self, scalar: Any) -> float:
@@ -182,8 +185,8 @@ class FloatMatrix(Matrix):
     def error(self) -> Any:
         """How far each entry may be from its value in exact arithmetic, in the same format."""
         if self._error is None:
-            self._error = abs(self.array) * EPS
-        elif callable(self._error):
+            return abs(self.array) * EPS  # not kept: it is as large as the data
+        if callable(self._error):
             with np.errstate(all="ignore"):
                 self._error = self._error()
         return self._error
@@ -221,17 +224,17 @@ class FloatMatrix(Matrix):
         return _wrap(self.array.T, lambda: self.error.T)
 
     def __matmul__(self, other: FloatMatrix) -> FloatMatrix:
-        def own() -> Any:
-            """What the product adds to the errors of the right factor."""
-            a, b = abs(self.array), abs(other.array)
-            bound = a @ (b * roundings(self.shape[1])) + self.error @ (b + other.error)
-            return bound + SMALLEST * self.shape[1] if isinstance(bound, np.ndarray) else bound
+        def bound(right: bool) -> Any:
+            """With the errors of the right factor, or what the product adds to them."""
+            errors = self.error, other.array, other.error
+            found = product_bound(self.array, *errors, right=right)
+            return found + SMALLEST * self.shape[1] if isinstance(found, np.ndarray) else found
 
         product = _wrap(quiet(lambda: self.array @ other.array))
         product._error = (
-            other._spread.through(self.array, own)
+            other._spread.through(self.array, lambda: bound(False))
             if other._spread
-            else lambda: abs(self.array) @ other.error + own()
+            else lambda: bound(True)
         )
         product._spread = product._error if isinstance(product._error, Spread) else None
         return product
@@ -253,8 +256,11 @@ class FloatMatrix(Matrix):
         scaled = quiet(lambda: self.array * by)
 
         def error() -> Any:
-            bound = self.error * abs(by) + abs(self.array) * factors.error + abs(scaled) * EPS
-            return bound + SMALLEST if isinstance(bound, np.ndarray) else bound
+            bound = self.error * abs(by)
+            for array, factor in ((self.array, factors.error), (scaled, EPS)):
+                part = abs(array) * factor
+                bound = bound + part if self.sparse else np.add(bound, part, out=bound)
+            return bound if self.sparse else np.add(bound, SMALLEST, out=bound)
 
         return _wrap(scaled, error)
 
@@ -315,6 +321,10 @@ class FloatMatrix(Matrix):
 
     def unbounded(self) -> FloatMatrix:
         return FloatMatrix(np.where(np.isnan(self.dense()), math.inf, self.dense()))
+
+    def surely_independent(self) -> bool:
+        data = not self.sparse and self._error is None
+        return data and surely_independent(self.balanced().array)
 
     def balanced(self) -> FloatMatrix:
         if self.sparse:

@@ -73,8 +73,8 @@ class Arithmetic(ABC):
         return self.sqrt(matrix.frobenius_squared())
 
     @abstractmethod
-    def matrix(self, rows: Sequence[Sequence[Any]], shape: tuple[int, int]) -> Matrix:
-        """A dense matrix from native scalars."""
+    def matrix(self, rows: Any, shape: tuple[int, int]) -> Matrix:
+        """A dense matrix from rows of native scalars; among floats also from an array."""
 
     @abstractmethod
     def assemble(
@@ -226,6 +226,10 @@ class Matrix(ABC):
     def unbounded(self: M) -> M:
         """What grew beyond the floats as infinite: NaN is infinity less infinity there."""
         return self
+
+    def surely_independent(self) -> bool:
+        """Whether the columns are known at once to be independent: tall data of floats may be."""
+        return False
 
     def balanced(self: M) -> M:
         """The columns in units of their own where they are floats: of the same span."""

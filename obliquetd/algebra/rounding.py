@@ -33,6 +33,7 @@ __all__ = [
     "UNSTABLE",
     "negligible",
     "power_of_two",
+    "product_bound",
     "roundings",
 ]
 
@@ -97,3 +98,32 @@ def power_of_two(sizes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     exponents = np.frexp(np.where(sizes > 0, sizes, 1.0))[1] - 1
     return np.asarray(np.ldexp(1.0, np.clip(exponents, -1021, 1021)))
+
+
+BLOCK = 2**14
+"""Terms of a product whose bounds are taken at a time, so that what is on the way stays small."""
+
+
+def product_bound(a: Any, a_error: Any, b: Any, b_error: Any, *, right: bool) -> Any:
+    """A bound on the error of a @ b, in the format of the product.
+
+    ``|a| (r |b|) + E_a (|b| + E_b)`` with r the rounding of its sums, and ``|a| E_b`` more where the
+    errors of the right factor count (``right``) and do not travel on by themselves.
+    """
+    terms = roundings(a.shape[1])
+
+    def of(a: Any, a_error: Any, b: Any, b_error: Any) -> Any:
+        a, b = abs(a), abs(b)
+        bound = a @ (b * terms) + a_error @ (b + b_error)
+        return a @ b_error + bound if right else bound
+
+    dense = isinstance(b, np.ndarray)
+    if not dense or max(b.shape[0], a.shape[0]) <= BLOCK:
+        return of(a, a_error, b, b_error)
+    if isinstance(a, np.ndarray):
+        parts = [slice(k, k + BLOCK) for k in range(0, len(b), BLOCK)]
+        return sum(of(a[:, p], a_error[:, p], b[p], b_error[p]) for p in parts)
+    out = np.empty((a.shape[0], b.shape[1]))
+    for k in range(b.shape[1]):
+        out[:, [k]] = of(a, a_error, b[:, [k]], b_error[:, [k]])
+    return out

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra.rounding import EPS, negligible, roundings
 
-__all__ = ["Factored", "equilibrate", "largest_growth"]
+__all__ = ["Factored", "equilibrate"]
 
 Array = npt.NDArray[Any]
 
@@ -40,6 +40,13 @@ class Factored(ABC):
         """The factors; None where a pivot vanishes or an entry is not finite."""
         if isinstance(array, np.ndarray):
             return _Dense.of_array(array)
+        from obliquetd.algebra.krylov import MonotoneSystem
+
+        return MonotoneSystem.of_matrix(array) or Factored.by_factors(array)
+
+    @staticmethod
+    def by_factors(array: Any) -> Factored | None:
+        """The same of a sparse matrix, whatever its size."""
         return _Sparse.of_matrix(array)
 
     @abstractmethod
@@ -63,8 +70,30 @@ class Factored(ABC):
         """``|A^-1| w`` for each column w >= 0; above :data:`EXPLICIT` its largest entry, throughout."""
         if self.size <= EXPLICIT:
             return self._inverse @ weights
-        largest = [largest_growth(self, column) for column in weights.T]
+        largest = [self.largest_growth(column) for column in weights.T]
         return np.broadcast_to(np.array(largest), weights.shape).copy()
+
+    def largest_growth(self, weights: Array) -> float:
+        """The largest entry of ``|A^-1| w`` for w >= 0.
+
+        It is the 1-norm of diag(w) A^-T, which Hager's method estimates by a few solves with
+        A and A' (Higham 2002, Algorithm 15.1): a lower bound that is nearly always attained.
+        """
+        if self.size <= EXPLICIT:
+            return float((self._inverse @ weights).max())
+        n = self.size
+        x = np.full(n, 1.0 / n)
+        best, last = 0.0, -1
+        for _ in range(5):
+            y = weights * self.solve_transposed(x)
+            best = max(best, float(np.abs(y).sum()))
+            z = self.solve(weights * np.sign(y))
+            k = int(np.abs(z).argmax())
+            if k == last or abs(z[k]) <= z @ x:
+                break
+            x, last = np.zeros(n), k
+            x[k] = 1.0
+        return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,29 +150,6 @@ class _Sparse(Factored):
     @property
     def size(self) -> int:
         return int(self.lu.shape[0])
-
-
-def largest_growth(factored: Factored, weights: Array) -> float:
-    """The largest entry of ``|A^-1| w`` for w >= 0.
-
-    It is the 1-norm of diag(w) A^-T, which Hager's method estimates by a few solves with
-    A and A' (Higham 2002, Algorithm 15.1): a lower bound that is nearly always attained.
-    """
-    if factored.size <= EXPLICIT:
-        return float((factored._inverse @ weights).max())
-    n = factored.size
-    x = np.full(n, 1.0 / n)
-    best, last = 0.0, -1
-    for _ in range(5):
-        y = weights * factored.solve_transposed(x)
-        best = max(best, float(np.abs(y).sum()))
-        z = factored.solve(weights * np.sign(y))
-        k = int(np.abs(z).argmax())
-        if k == last or abs(z[k]) <= z @ x:
-            break
-        x, last = np.zeros(n), k
-        x[k] = 1.0
-    return best
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import dropped
 from obliquetd.algebra.floating import FloatMatrix, SolveReport
+from obliquetd.algebra.krylov import LARGEST_FACTORED, layout
+from obliquetd.algebra.large_chain import eliminated, walked
 from obliquetd.algebra.matrix import Matrix
 from obliquetd.algebra.rounding import EPS, NORMAL
 
@@ -25,8 +27,10 @@ def stationary(P: Matrix) -> Matrix:
     (I - P_RR)' x = P_kR', and the whole is divided by its sum. Dense floats: the
     elimination of Grassmann, Taksar and Heyman (1985), which never subtracts, so that
     every entry is accurate in relative terms however rare the transition. Sparse
-    floats: the same elimination on sparse rows, and where that fills in too much the
-    same system as the exact one by sparse LU, with a warning where digits are lost.
+    floats: the same elimination on sparse rows. Where that fills in too much, the same system as
+    the exact one by sparse LU, with a warning where digits are lost; and over
+    LARGEST_FACTORED states first a walk, whose rounding is measured
+    (:mod:`~obliquetd.algebra.large_chain`).
 
     Parameters
     ----------
@@ -58,9 +62,12 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
     array = P.array
     condition = 1.0
     with np.errstate(all="ignore"):
-        xi = _elimination(array) if P.sparse else _dense(array)
-        if xi is not None and not _usable(xi):
-            xi = _elimination(array, wide=True)
+        if P.sparse and P.shape[0] > LARGEST_FACTORED:
+            xi, condition = _large(array)
+        else:
+            xi = _elimination(array) if P.sparse else _dense(array)
+            if xi is not None and not _usable(xi):
+                xi = _elimination(array, wide=True)
     if xi is None:
         xi, condition = _by_linear_solve(array)
     xi = dropped(xi, xi < NORMAL, "stationary weights")
@@ -69,6 +76,31 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
     bound = (8 + 4 * math.sqrt(n)) * condition * EPS * xi
     report = SolveReport(float(gap / xi.max()), condition)
     return FloatMatrix(xi.reshape(-1, 1), report, error=bound.reshape(-1, 1))
+
+
+def _large(P: Any) -> tuple[npt.NDArray[Any] | None, float]:
+    """xi and the condition of its computation: the bandwidth decides; None is left to a linear solve."""
+    n = P.shape[0]
+    order, reach = layout(P)
+    if n * reach**2 <= MOST_UPDATES:
+        xi = _elimination(P)
+        if xi is not None and _usable(xi):
+            return xi, 1.0
+    if n * reach**2 <= CHEAP_BAND:
+        xi = eliminated(P, order, reach)
+        if xi is not None:
+            return xi, 1.0
+    if found := walked(P):
+        return found
+    if n * reach**2 > CHEAP_BAND:
+        xi = eliminated(P, order, reach)
+        if xi is not None:
+            return xi, 1.0
+    if n <= LARGEST_DENSE_CHAIN:
+        xi = _dense(P.toarray())
+        if _usable(xi):
+            return xi, 1.0
+    return None, 1.0
 
 
 def _usable(xi: npt.NDArray[Any]) -> bool:
@@ -120,6 +152,10 @@ def sparse_identity(n: int) -> FloatMatrix:
 
 MOST_UPDATES = 2_000_000
 """Fill-in that the sparse elimination may cause before sparse LU takes over."""
+CHEAP_BAND = 2e8
+"""Operations of an elimination in a band up to which it is quicker than a walk."""
+LARGEST_DENSE_CHAIN = 3_000
+"""States of a slow chain of far moves up to which the dense elimination takes it (20 s)."""
 POWER_STEPS = 200
 """Steps of the chain that look for a state of large weight."""
 

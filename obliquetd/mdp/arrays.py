@@ -11,7 +11,7 @@ import sympy as sp
 
 from obliquetd.algebra import parse_number
 from obliquetd.errors import InputError, NumberError
-from obliquetd.mdp.table import Column, Table, column
+from obliquetd.mdp.table import Column, Table, column, constant_column
 
 __all__ = ["chain_arrays", "table_from_arrays"]
 
@@ -87,8 +87,7 @@ def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
     size = (n, len(layers))
     reward = _lookup(R, "R", at, size)
     if discount is None:
-        own = np.empty(len(p), dtype=object)
-        own.fill(parse_number(1))
+        own = constant_column(parse_number(1), len(p))
     else:
         own = _lookup(discount, "discount", at, size)
     return Table(at[0], at[1], at[2], p, reward, own), n, len(layers)
@@ -149,6 +148,9 @@ def _numbers(values: npt.NDArray[Any], name: str) -> Column:
         if bad.any():
             raise NumberError(f"{name} holds {values[bad][0]}; expected finite numbers")
         return values.astype(float)
+    if values.dtype.kind in "iu":  # each integer is read once
+        found, at = np.unique(values, return_inverse=True)
+        return column([parse_number(v, name) for v in found.tolist()])[at.ravel()]
     return column([parse_number(v, name) for v in values.tolist()])
 
 
@@ -177,11 +179,16 @@ def _lookup(R: Any, name: str, where: Any, size: tuple[int, int]) -> Column:
 
 def _placed(values: npt.NDArray[Any], name: str, where: Any) -> Column:
     """Numbers that stand at transitions; one that is none is named with its transition."""
-    for i, value in enumerate(values.tolist()):
-        if isinstance(value, float) and not math.isfinite(value):
-            s, a, t = (int(x[i]) for x in where)
-            raise NumberError(
-                f"{name} is {value} for the transition {s} -> {t} under action {a} (counted from "
-                "0); expected a finite number"
-            )
+    if values.dtype == object:
+        bad = [isinstance(v, float) and not math.isfinite(v) for v in values.tolist()]
+    elif values.dtype.kind == "f":
+        bad = ~np.isfinite(values)
+    else:
+        bad = []
+    for i in np.flatnonzero(bad)[:1].tolist():
+        s, a, t = (int(x[i]) for x in where)
+        raise NumberError(
+            f"{name} is {float(values[i])} for the transition {s} -> {t} under action {a} (counted "
+            "from 0); expected a finite number"
+        )
     return _numbers(values, name)

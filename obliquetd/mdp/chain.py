@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from obliquetd.algebra import Matrix, stationary
 from obliquetd.errors import StationaryError
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 __all__ = ["ChainClass", "MarkovChain", "discount_free_classes"]
 
@@ -52,33 +50,46 @@ class MarkovChain:
         self.P, self.labels = P, tuple(labels)
 
     @cached_property
-    def _graph(self) -> nx.DiGraph[int]:
-        import networkx as nx  # late: it is slow to load, and most uses of the package do without it
+    def _moves(self) -> tuple[Any, Any]:
+        """Where each possible move leaves from and leads to."""
+        return self.P.support()
 
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(range(len(self.labels)))
-        i, j = self.P.support()
-        graph.add_edges_from(zip(i.tolist(), j.tolist(), strict=True))
-        return graph
+    @cached_property
+    def _class_of(self) -> tuple[Any, Any]:
+        """The class of each state, numbered by their first states, and which classes are closed."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        i, j = self._moves
+        n = len(self.labels)
+        graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
+        _, found = connected_components(graph, connection="strong")
+        first, name = np.unique(found, return_index=True)[1], np.empty(n, dtype=np.intp)
+        name[np.argsort(first)] = np.arange(len(first))
+        label = name[found]
+        closed = np.ones(len(first), dtype=bool)
+        closed[label[i[label[i] != label[j]]]] = False
+        return label, closed
 
     @cached_property
     def components(self) -> list[tuple[list[int], bool]]:
         """Sorted members and closedness of each class, in the order of the states."""
-        import networkx as nx  # late: it is slow to load, and most uses of the package do without it
-
-        graph = self._graph
-        found = []
-        for component in nx.strongly_connected_components(graph):
-            closed = all(v in component for u in component for v in graph.successors(u))
-            found.append((sorted(component), closed))
-        return sorted(found)
+        label, closed = self._class_of
+        order = np.argsort(label, kind="stable")
+        ends = np.cumsum(np.bincount(label, minlength=len(closed)))[:-1]
+        return [
+            (members.tolist(), is_closed)
+            for members, is_closed in zip(np.split(order, ends), closed.tolist(), strict=True)
+        ]
 
     @cached_property
     def classes(self) -> tuple[ChainClass, ...]:
         """Every communicating class, in the order of the states."""
         return tuple(
-            ChainClass(tuple(self.labels[i] for i in members), closed, self._period(members))
-            for members, closed in self.components
+            ChainClass(tuple(self.labels[i] for i in members), closed, period)
+            for (members, closed), period in zip(
+                self.components, self._periods.tolist(), strict=True
+            )
         )
 
     @property
@@ -91,24 +102,35 @@ class MarkovChain:
         """The states outside every closed class."""
         return tuple(s for c in self.classes if not c.closed for s in c.states)
 
-    def _period(self, members: list[int]) -> int:
-        """gcd of level(u) + 1 - level(v) over the edges inside, by breadth-first levels."""
-        inside = set(members)
-        level = {members[0]: 0}
-        queue = [members[0]]
-        for u in queue:
-            for v in self._graph.successors(u):
-                if v in inside and v not in level:
-                    level[v] = level[u] + 1
-                    queue.append(v)
-        return math.gcd(
-            *(
-                level[u] + 1 - level[v]
-                for u in members
-                for v in self._graph.successors(u)
-                if v in inside
-            )
-        )
+    @cached_property
+    def _periods(self) -> Any:
+        """Of each class the gcd of level(u) + 1 - level(v) over the moves u -> v inside it.
+
+        The level is the number of moves from the first state of the class: one search over
+        breadth for each class, in the graph of the moves that stay inside.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import breadth_first_order
+
+        label, closed = self._class_of
+        i, j = self._moves
+        inside = label[i] == label[j]
+        i, j = i[inside], j[inside]
+        n, first = len(label), np.unique(label, return_index=True)[1]
+        # A state above all, from which every class is entered: one search serves them all.
+        up, down = np.r_[i, np.full(len(first), n)], np.r_[j, first]
+        graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
+        order, before = breadth_first_order(graph, n)
+        level = np.zeros(n + 1, dtype=np.int64)
+        for state, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
+            level[state] = level[parent] + 1
+        gaps = np.abs(level[i] + 1 - level[j])
+        at = np.argsort(label[i], kind="stable")
+        periods = np.zeros(len(closed), dtype=np.int64)
+        if len(at):
+            of, begin = np.unique(label[i][at], return_index=True)
+            periods[of] = np.gcd.reduceat(gaps[at], begin)
+        return periods
 
     @property
     def stationary_by_class(self) -> tuple[Any, ...]:

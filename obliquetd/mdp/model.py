@@ -14,10 +14,11 @@ from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError
 from obliquetd.mdp import imports
+from obliquetd.mdp.probabilities import check_table, normalized, parse_tolerance
 from obliquetd.mdp.sources import Sources
 from obliquetd.mdp.start import start_distribution
 from obliquetd.mdp.substitution import Entry, check_substitution, substitution, table_entries
-from obliquetd.mdp.table import Table, check_table, normalized, parse_tolerance
+from obliquetd.mdp.table import Table, distinct
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -120,14 +121,14 @@ class MDP(Sources, HtmlTable):
     @cached_property
     def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The actions that each state offers, in the order of ``actions``."""
-        found: dict[int, dict[int, None]] = {i: {} for i in range(len(self.states))}
-        for s, a in zip(self.table.state.tolist(), self.table.action.tolist(), strict=True):
-            found[s][a] = None
-        return MappingProxyType(
-            {self.states[s]: tuple(self.actions[a] for a in sorted(r)) for s, r in found.items()}
-        )
+        found: list[list[Hashable]] = [[] for _ in self.states]
+        begin = self.table.starts()  # in canonical order, so by states and then by actions
+        at = self.table.state[begin].tolist(), self.table.action[begin].tolist()
+        for s, a in zip(*at, strict=True):
+            found[s].append(self.actions[a])
+        return MappingProxyType(dict(zip(self.states, map(tuple, found), strict=True)))
 
-    @property
+    @cached_property
     def terminal(self) -> tuple[Hashable, ...]:
         """The states without an outgoing row."""
         return tuple(s for s, offered in self.offered.items() if not offered)
@@ -144,7 +145,7 @@ class MDP(Sources, HtmlTable):
             x
             for c in self.table.numbers
             if c.dtype == object
-            for v in c.tolist()
+            for v in distinct(c).tolist()
             if isinstance(v, sp.Basic)
             for x in v.free_symbols
         }

@@ -21,8 +21,14 @@ from obliquetd.algebra import (
 )
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
+from obliquetd.mdp.probabilities import (
+    parse_tolerance,
+    say_sum,
+    sums_to_one,
+    within_tolerance,
+)
 from obliquetd.mdp.substitution import Entry, check_substitution, substitution
-from obliquetd.mdp.table import outcome_sum, parse_tolerance, say_sum, sums_to_one, within_tolerance
+from obliquetd.mdp.table import outcome_sum
 
 if TYPE_CHECKING:
     from obliquetd.mdp.model import MDP
@@ -76,7 +82,13 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
                 f"{type(probabilities).__name__}. For one action a state use "
                 "Policy.deterministic({state: action})"
             )
+        read: dict[
+            int, tuple[Any, dict[Hashable, Any]]
+        ] = {}  # a row that states share is read once
         for state, row in probabilities.items():
+            if id(row) in read:
+                self._rows[state] = read[id(row)][1]
+                continue
             if not isinstance(row, Mapping):
                 raise InputError(
                     f"the policy in state {state!r} is {row!r}; expected a mapping of actions to "
@@ -86,7 +98,9 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
                 action: parse_number(p, f"the probability of action {action!r} in state {state!r}")
                 for action, p in row.items()
             }
-            self._rows[state] = _checked(state, parsed, normalize or limit is not None, limit)
+            checked = _checked(state, parsed, normalize or limit is not None, limit)
+            self._rows[state] = checked
+            read[id(row)] = row, checked
 
     @classmethod
     def deterministic(cls, actions: Mapping[Any, Any]) -> Policy:
@@ -102,13 +116,11 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
     @classmethod
     def uniform(cls, mdp: MDP) -> Policy:
         """Every action that a state offers, with equal (exact) probability."""
-        return cls(
-            {
-                state: {a: QQ(1, len(offered)) for a in offered}
-                for state, offered in mdp.offered.items()
-                if offered
-            }
-        )
+        rows: dict[Any, dict[Any, Any]] = {}
+        for offered in mdp.offered.values():
+            if offered and offered not in rows:
+                rows[offered] = {a: QQ(1, len(offered)) for a in offered}
+        return cls({state: rows[offered] for state, offered in mdp.offered.items() if offered})
 
     @classmethod
     def random(
@@ -207,15 +219,19 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
                 where = f"the {name}'s probability of {action!r} in state {state!r}"
                 yield Entry(where, "probability", p)
 
+    def _distinct(self) -> Iterable[dict[Hashable, Any]]:
+        """The rows, one that several states share once."""
+        return {id(row): row for row in self._rows.values()}.values()
+
     @property
     def kind(self) -> set[Kind]:
         """The kinds of number that occur."""
-        return join_kinds(kind_of(p) for row in self._rows.values() for p in row.values())
+        return join_kinds(kind_of(p) for row in self._distinct() for p in row.values())
 
     @property
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of all probabilities."""
-        numbers = (p for row in self._rows.values() for p in row.values())
+        numbers = (p for row in self._distinct() for p in row.values())
         return {x for p in numbers if isinstance(p, sp.Basic) for x in p.free_symbols}
 
     def __getitem__(self, state: Any) -> Mapping[Any, Any]:

@@ -10,7 +10,8 @@ import sympy as sp
 from obliquetd.algebra import number_text, parse_number, public_number
 from obliquetd.errors import InputError, LabelError, ProbabilityError
 from obliquetd.mdp.imports import shown
-from obliquetd.mdp.table import outcome_sum, sums_to_one
+from obliquetd.mdp.probabilities import sums_to_one
+from obliquetd.mdp.table import outcome_sum
 
 __all__ = ["start_distribution"]
 

@@ -8,7 +8,7 @@ the TD error they cause differs; rows that agree in all but probability are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,15 +23,10 @@ from obliquetd.algebra import (
     exactify,
     join_kinds,
     kind_of,
-    misses_one_by_rounding,
-    number_text,
     parse_number,
     public_number,
-    quoted,
     simplest_fraction,
 )
-from obliquetd.algebra.numbers import ROW_ROUNDING
-from obliquetd.errors import DiscountError, NumberError, ProbabilityError
 
 __all__ = ["Column", "Table", "map_column", "outcome_sum", "product"]
 
@@ -49,6 +44,18 @@ def column(values: Sequence[Any]) -> Column:
     return out
 
 
+def constant_column(value: Any, length: int) -> Column:
+    """A column of one parsed number throughout, which takes the memory of one."""
+    out = np.empty((), dtype=object)
+    out[()] = value
+    return np.broadcast_to(out, (length,))
+
+
+def distinct(values: Column) -> Column:
+    """The column, or its first entry alone where it is a :func:`constant_column`."""
+    return values[:1] if values.strides == (0,) else values
+
+
 def map_column(function: Callable[[Any], Any], values: Column) -> Column:
     """``function`` over a column, each distinct object once where that is cheap."""
     return column([function(v) for v in values.tolist()])
@@ -58,7 +65,7 @@ def column_kinds(values: Column) -> set[Kind]:
     """The kinds of number in a column."""
     if values.dtype == float:
         return {"float"}
-    return {kind_of(v) for v in values.tolist()}
+    return {kind_of(v) for v in distinct(values).tolist()}
 
 
 def outcome_sum(values: Iterable[Any]) -> Any:
@@ -71,11 +78,11 @@ def outcome_sum(values: Iterable[Any]) -> Any:
         return float(sum((simplest_fraction(v) for v in listed), Fraction(0)))
     total = listed[0]
     for value in listed[1:]:
-        total = _plus(total, value)
+        total = plus(total, value)
     return total
 
 
-def _plus(a: Any, b: Any) -> Any:
+def plus(a: Any, b: Any) -> Any:
     if isinstance(a, sp.Basic) or isinstance(b, sp.Basic):
         # A float beside a formula is the decimal that it prints: it could be nothing else.
         return parse_number(public_number(exactify(a)) + public_number(exactify(b)))
@@ -206,11 +213,13 @@ class Table:
 
     def pairs(self) -> list[tuple[int, int]]:
         """Where the rows of each (state, action) begin and end."""
-        if not len(self):
-            return []
+        starts = self.starts().tolist()
+        return list(zip(starts, [*starts[1:], len(self)], strict=True)) if starts else []
+
+    def starts(self) -> npt.NDArray[np.intp]:
+        """Where the rows of each (state, action) begin."""
         jumps = (np.diff(self.state) != 0) | (np.diff(self.action) != 0)
-        starts = np.flatnonzero(np.r_[True, jumps])
-        return list(zip(starts.tolist(), [*starts[1:].tolist(), len(self)], strict=True))
+        return np.flatnonzero(np.r_[True, jumps]) if len(self) else np.empty(0, dtype=np.intp)
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, int, int, Any, Any, Any]]) -> Table:
@@ -244,147 +253,3 @@ def _merged(outcomes: Sequence[tuple[Any, Any, Any]]) -> list[tuple[Any, Any, An
     for p, r, d in outcomes:
         sums.setdefault((type(r), r, type(d), d), []).append(p)
     return [(outcome_sum(ps), key[1], key[3]) for key, ps in sums.items()]
-
-
-def check_table(
-    table: Table,
-    states: Sequence[Hashable],
-    actions: Sequence[Hashable],
-    tolerance: Any = None,
-) -> None:
-    """Every probability in [0, 1], every (state, action) summing to one, discounts in [0, 1].
-
-    ``tolerance`` is what :func:`normalized` was given: a row that is still off missed it.
-
-    Formulas are checked after simplification (their sums); their signs are checked
-    when numbers are substituted.
-    """
-    for i in _outside_unit(table.probability):
-        raise ProbabilityError(
-            f"probability {quoted(table.probability[i])} of the transition {states[table.state[i]]!r} "
-            f"-> {states[table.next_state[i]]!r} under action {actions[table.action[i]]!r}; "
-            "expected a number between 0 and 1",
-            state=states[table.state[i]],
-            action=actions[table.action[i]],
-            total=public_number(table.probability[i]),
-        )
-    for i in _outside_unit(table.discount):
-        raise DiscountError(
-            f"discount {quoted(table.discount[i])} of the transition {states[table.state[i]]!r} -> "
-            f"{states[table.next_state[i]]!r} under action {actions[table.action[i]]!r}; expected "
-            "a number between 0 and 1"
-        )
-    for k, total, members in pair_sums(table):
-        s, a = (int(v) for v in k)
-        if not sums_to_one(total, members):
-            raise ProbabilityError(
-                f"state {states[s]!r}, action {actions[a]!r}: the probabilities "
-                f"{say_sum(total, tolerance)}. Correct the row, or pass normalize=True (--normalize on "
-                "the command line) to divide it by its sum"
-                + (", without a tolerance" if tolerance is not None else ""),
-                state=states[s],
-                action=actions[a],
-                total=public_number(total),
-            )
-
-
-def pair_sums(table: Table) -> Iterable[tuple[tuple[int, int], Any, int]]:
-    """For each (state, action): the sum of its probabilities and the number of rows."""
-    pairs = table.pairs()
-    if table.probability.dtype == float and pairs:
-        sums: list[Any] = np.add.reduceat(table.probability, [b for b, _ in pairs]).tolist()
-    else:
-        sums = []
-        for b, e in pairs:
-            total = table.probability[b]
-            for value in table.probability[b + 1 : e]:
-                total = _plus(total, value)
-            sums.append(total)
-    for (b, e), total in zip(pairs, sums, strict=True):
-        yield (int(table.state[b]), int(table.action[b])), total, e - b
-
-
-def sums_to_one(total: Any, terms: int) -> bool:
-    """Exactly one; for floats, one up to rounding; for formulas, one after simplification."""
-    if isinstance(total, float):
-        return misses_one_by_rounding(total, terms)
-    if isinstance(total, sp.Basic):
-        return bool(sp.cancel(total - 1) == 0)
-    return bool(total == 1)
-
-
-def parse_tolerance(tolerance: Any) -> Any:
-    """How far from one a row may be to be divided by its sum; None is no limit.
-
-    Raises
-    ------
-    NumberError
-        Where it is negative or no number.
-    """
-    if tolerance is None:
-        return None
-    limit = parse_number(tolerance, "the tolerance")
-    if isinstance(limit, sp.Basic) or limit < 0:
-        raise NumberError(
-            f"the tolerance is {number_text(limit)}; expected a number of 0 or more, such as 1e-6"
-        )
-    return limit
-
-
-def within_tolerance(total: Any, tolerance: Any) -> bool:
-    """Whether a row of this sum is to be divided by it; a formula is where there is no limit."""
-    if tolerance is None:
-        return True
-    return not isinstance(total, sp.Basic) and bool(_gap(total) <= public_number(tolerance))
-
-
-def normalized(table: Table, tolerance: Any = None) -> Table:
-    """Each (state, action) divided by its sum; only ever on the user's word.
-
-    Rows whose sum misses one by more than ``tolerance`` (parsed) are left as they are, for
-    :func:`check_table` to refuse.
-    """
-    factors: dict[tuple[int, int], Any] = {k: total for k, total, _ in pair_sums(table)}
-    out = []
-    for s, a, p in zip(
-        table.state.tolist(), table.action.tolist(), table.probability.tolist(), strict=True
-    ):
-        total = factors[s, a]
-        if total == 0:
-            raise NumberError("cannot normalize a row of probabilities that sums to 0")
-        if within_tolerance(total, tolerance):
-            p = parse_number(public_number(p) / public_number(total))
-        out.append(p)
-    return Table(
-        table.state, table.action, table.next_state, column(out), table.reward, table.discount
-    )
-
-
-def _outside_unit(values: Column) -> list[int]:
-    if values.dtype == float:
-        return np.flatnonzero((values < 0) | (values > 1 + ROW_ROUNDING)).tolist()
-    return [
-        i
-        for i, v in enumerate(values.tolist())
-        if not isinstance(v, sp.Basic)
-        and (v < 0 or v > (1 + ROW_ROUNDING if type(v) is float else 1))
-    ]
-
-
-def say_sum(total: Any, tolerance: Any = None) -> str:
-    """That the probabilities of a row sum to that, by how much it misses one, and what was expected.
-
-    Examples
-    --------
-    >>> say_sum(0.9999999999)
-    'sum to 0.9999999999, off by 1e-10; expected 1'
-    """
-    within = "" if tolerance is None else f" to within the tolerance {quoted(tolerance)}"
-    return f"sum to {quoted(total)}, off by {number_text(_gap(total))}; expected 1{within}"
-
-
-def _gap(total: Any) -> Any:
-    if isinstance(total, sp.Basic):
-        return sp.factor(total - 1)
-    gap = public_number(total) - 1
-    return -gap if gap < 0 else gap

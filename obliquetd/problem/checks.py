@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import (
@@ -38,6 +39,8 @@ __all__ = [
     "parse_discount",
     "parse_weights",
 ]
+
+Floats = npt.NDArray[np.float64]
 
 
 def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
@@ -100,8 +103,10 @@ def check_coverage(target: Policy, behavior: Policy, mdp: MDP) -> None:
         )
 
 
-def feature_rows(features: Any, places: Places) -> list[list[Any]] | None:
+def feature_rows(features: Any, places: Places) -> list[list[Any]] | Floats | None:
     """The rows of Phi in parsed numbers, in the order of the labels; None is tabular.
+
+    An array of floats stays one, read-only, and a copy.
 
     Raises
     ------
@@ -114,6 +119,8 @@ def feature_rows(features: Any, places: Places) -> list[list[Any]] | None:
     """
     if features is None:
         return None
+    if hasattr(features, "toarray"):
+        features = features.toarray()
     noun = places.noun
     order = (
         "mdp.states"
@@ -131,6 +138,10 @@ def feature_rows(features: Any, places: Places) -> list[list[Any]] | None:
                 + f"; every {noun} needs one"
             )
         rows = [features.get(x) for x in places.labels]
+        if _float_vectors(rows):
+            return _float_rows(np.array(rows, dtype=float), places)
+    elif _float_array(features, len(places.labels)):
+        return _float_rows(np.array(features, dtype=float), places)
     else:
         rows = places.filled(_matrix_rows(features), None)
         if len(rows) != len(places.labels):
@@ -159,9 +170,36 @@ def feature_rows(features: Any, places: Places) -> list[list[Any]] | None:
     return [parsed.get(x, [parse_number(0)] * width) for x in places.labels]
 
 
+def _float_array(features: Any, n: int) -> bool:
+    """Whether an array needs no reading number by number; what is wrong with others is said there."""
+    return (
+        isinstance(features, np.ndarray)
+        and features.dtype.kind == "f"
+        and features.ndim in (1, 2)
+        and len(features) == n
+        and features.size > 0
+    )
+
+
+def _float_vectors(rows: list[Any]) -> bool:
+    width = len(rows[0]) if isinstance(rows[0], np.ndarray) and rows[0].ndim == 1 else 0
+    return width > 0 and all(
+        isinstance(row, np.ndarray) and row.dtype == float and row.shape == (width,) for row in rows
+    )
+
+
+def _float_rows(array: Floats, places: Places) -> Floats:
+    """The array with a row for each label, its numbers checked."""
+    array = array.reshape(len(array), -1)
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        i, j = bad[0].tolist()
+        parse_number(array[i, j], f"feature {j} of {places.noun} {places.labels[i]!r}")
+    array.flags.writeable = False
+    return array
+
+
 def _matrix_rows(features: Any) -> list[Any]:
-    if hasattr(features, "toarray"):
-        features = features.toarray()
     if isinstance(features, sp.MatrixBase):
         return list(features.tolist())
     return list(features)
@@ -175,7 +213,9 @@ def _vector(row: Any) -> list[Any]:
     return [row]
 
 
-def check_sizes(mdp: MDP, rows: list[list[Any]] | None, xi: Any, arithmetic: Arithmetic) -> None:
+def check_sizes(
+    mdp: MDP, rows: list[list[Any]] | Floats | None, xi: Any, arithmetic: Arithmetic
+) -> None:
     """Floats that are next to the smallest one have lost their digits before anything is computed.
 
     A feature that is so small in every state, or rewards or weights that all are, could be told
@@ -190,9 +230,13 @@ def check_sizes(mdp: MDP, rows: list[list[Any]] | None, xi: Any, arithmetic: Ari
         return np.abs(np.array([arithmetic.scalar(x) for x in values], dtype=float))
 
     found: dict[str, Any] = {"the rewards": np.abs(arithmetic.scalars(mdp.table.reward))}
-    found |= {
-        f"feature {j}": sizes(column) for j, column in enumerate(zip(*rows or [], strict=True))
-    }
+    if isinstance(rows, np.ndarray):
+        largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        found |= {f"feature {j}": size for j, size in enumerate(largest)}
+    else:
+        found |= {
+            f"feature {j}": sizes(column) for j, column in enumerate(zip(*rows or [], strict=True))
+        }
     if isinstance(xi, list):
         found["the weights xi"] = sizes(xi)
     for name, values in found.items():

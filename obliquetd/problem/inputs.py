@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import (
@@ -58,7 +60,7 @@ class Inputs:
     target : Policy
     behavior : Policy or None
         None is on-policy.
-    features : tuple of tuples, or None
+    features : tuple of tuples, array of floats (n, d), or None
         In the order of the places.
     discount : number
     xi : tuple of n, "occupancy", or None
@@ -72,7 +74,7 @@ class Inputs:
     places: Places
     target: Policy
     behavior: Policy | None
-    features: tuple[tuple[Any, ...], ...] | None
+    features: tuple[tuple[Any, ...], ...] | npt.NDArray[np.float64] | None
     discount: Any
     xi: tuple[Any, ...] | str | None
     start: Start | None
@@ -98,7 +100,7 @@ class Inputs:
             "arithmetic": "symbolic" if self.wanted in ("exact", "symbolic") else self.wanted,
         }
 
-    def _by_label(self, values: tuple[Any, ...] | None) -> dict[Any, Any] | None:
+    def _by_label(self, values: Any) -> dict[Any, Any] | None:
         return None if values is None else dict(zip(self.places.labels, values, strict=True))
 
     def changed(self, **changes: Any) -> Inputs:
@@ -125,7 +127,7 @@ class Inputs:
             yield from self.behavior.entries("behaviour policy")
         yield Entry("the discount", "discount", self.discount)
         labels, noun = self.places.labels, self.places.noun
-        if self.features is not None:
+        if isinstance(self.features, tuple):
             for s, row in zip(labels, self.features, strict=True):
                 for j, x in enumerate(row):
                     yield Entry(f"feature {j} of {noun} {s!r}", "number", x)
@@ -144,7 +146,9 @@ class Inputs:
             mdp=self.mdp.subs(values),
             target=self.target.subs(values),
             behavior=None if self.behavior is None else self.behavior.subs(values),
-            features=None if self.features is None else [[*map(new, row)] for row in self.features],
+            features=[[*map(new, row)] for row in self.features]
+            if isinstance(self.features, tuple)
+            else self.features,
             discount=new(self.discount),
             xi=self.xi if self.xi is None or isinstance(self.xi, str) else [*map(new, self.xi)],
             start=None
@@ -217,7 +221,7 @@ def read_inputs(
     if behavior is not None:
         owners["the behaviour policy"] = behavior
     numbers = {
-        "the features": rows or [],
+        "the features": [[0.0]] if isinstance(rows, np.ndarray) else rows or [],
         "the discount": [[gamma]],
         "xi": [weights] if isinstance(weights, list) else [],
         "start": [[] if begin is None else list(begin.chances.values())],
@@ -229,6 +233,7 @@ def read_inputs(
     )
     chosen = choose_arithmetic(kinds, symbols, arithmetic)
     if chosen.kind != "float" and any("float" in found for found in kinds.values()):
+        rows = rows.tolist() if isinstance(rows, np.ndarray) else rows
         mdp, target = mdp.to_exact(), target.to_exact()
         behavior = None if behavior is None else behavior.to_exact()
         places = places_of(mdp, over)
@@ -243,7 +248,7 @@ def read_inputs(
         places=places,
         target=target,
         behavior=behavior,
-        features=None if rows is None else tuple(map(tuple, rows)),
+        features=tuple(map(tuple, rows)) if isinstance(rows, list) else rows,
         discount=gamma,
         xi=tuple(weights) if isinstance(weights, list) else weights,
         start=begin,

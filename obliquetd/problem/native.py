@@ -36,6 +36,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from obliquetd.algebra import Arithmetic, Matrix, stationary
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
@@ -177,10 +179,15 @@ class Operators(Rows):
     @cached_property
     def Phi(self) -> Matrix:
         """The feature matrix."""
-        if self.inputs.features is None:
+        features = self.inputs.features
+        if features is None:
             return self.arithmetic.identity(self.n)
         scalar = self.arithmetic.scalar
-        rows = [[scalar(x) for x in row] for row in self.inputs.features]
+        if not isinstance(features, tuple):
+            if self.arithmetic.kind == "float":
+                return self.arithmetic.matrix(features, (self.n, features.shape[1]))
+            features = features.tolist()
+        rows = [[scalar(x) for x in row] for row in features]
         return self.arithmetic.matrix(rows, (self.n, len(rows[0])))
 
     @cached_property
@@ -198,7 +205,7 @@ class Operators(Rows):
 
         Phi B spans the columns of Phi for every B near it, so that its rounding is no error.
         """
-        if self.tabular:
+        if self.tabular or self.Phi.surely_independent():
             return None
         basis = self.Phi.T.column_basis().cleaned().as_chosen()
         return None if basis.shape[0] == basis.shape[1] else basis
@@ -330,15 +337,13 @@ class Operators(Rows):
 
 def leading_to(kernel: Matrix, states: Iterable[int]) -> set[int]:
     """The states from which one of the given ones can be reached, these included."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
     i, j = kernel.support()
-    before: dict[int, list[int]] = {}
-    for u, v in zip(i.tolist(), j.tolist(), strict=True):
-        before.setdefault(v, []).append(u)
-    found = set(states)
-    waiting = list(found)
-    while waiting:
-        for u in before.get(waiting.pop(), ()):
-            if u not in found:
-                found.add(u)
-                waiting.append(u)
-    return found
+    n, ends = kernel.shape[0], np.fromiter(states, dtype=np.intp)
+    # from a state above all, backwards
+    up, down = np.r_[j, np.full(len(ends), n)], np.r_[i, ends]
+    graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
+    found = breadth_first_order(graph, n, return_predecessors=False)
+    return set(found[1:].tolist())
