@@ -42,6 +42,7 @@ __all__ = [
     "StationaryError",
     "UndefinedError",
     "UndiscountedError",
+    "UnstableError",
 ]
 
 
@@ -259,9 +260,6 @@ class UnstableError(MathematicalError):
     def __init__(self, message: str, verdict: str) -> None:
         super().__init__(message)
         self.verdict = verdict
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*self.args, self.verdict)
 
 
 class SignUndecidedError(MathematicalError):

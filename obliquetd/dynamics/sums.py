@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
@@ -132,6 +131,8 @@ class Sums:
             Where nothing decays one on some closed class.
         """
         products = self.products
+        import networkx as nx  # late: it is slow to load, and few problems come here
+
         feeds = nx.DiGraph()
         feeds.add_nodes_from(products.memory)
         for group in products.groups:

@@ -490,6 +490,7 @@ MORE = {
     "NoSolutionError": {"null_vector": None},
     "UndefinedError": {"states": ["s", 1]},
     "SignUndecidedError": {"expression": p - q},
+    "UnstableError": {"verdict": "marginal"},
     "HypothesisError": {"theorem": "last", "hypothesis": "step size", "value": HALF},
 }
 
@@ -510,7 +511,7 @@ def test_every_error_survives_pickle_with_its_facts(kind, way):
 
 def test_every_public_error_is_listed():
     here = {kind.__name__ for kind in every_error() if kind.__module__ == errors.__name__}
-    assert here | {"PrecisionWarning", "FormatWarning"} == set(errors.__all__)
+    assert here | {"PrecisionWarning", "FormatWarning", "LongWorkWarning"} == set(errors.__all__)
 
 
 def test_real_errors_come_back_from_another_process():
