@@ -6,6 +6,7 @@ the denominator, with rational matrices N_k.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,7 +62,10 @@ def _sum(values: Iterable[Any]) -> Any:
 
 
 def constant_span(vectors: Sequence[Sequence[Any]], size: int, point: Any) -> Basis | None:
-    """The constant space that holds vectors of functions everywhere, if they span it at the point.
+    """The constant space that holds vectors of functions everywhere, if they span it at a point.
+
+    The point is the given one, or, where one of the functions has a pole there, one close by that none
+    of them has.
 
     Examples
     --------
@@ -69,7 +73,7 @@ def constant_span(vectors: Sequence[Sequence[Any]], size: int, point: Any) -> Ba
     >>> constant_span([[one, one]], 2, zero).pivots, constant_span([[one, zero], [one, one]], 2, zero).rows
     ([0], None)
     """
-    rank = len(independent([[value_at(x, point) for x in v] for v in vectors], size))
+    rank = len(independent(_off_poles(vectors, point), size))
     if not rank:
         return None
     if rank == size:
@@ -80,6 +84,16 @@ def constant_span(vectors: Sequence[Sequence[Any]], size: int, point: Any) -> Ba
         return None
     rows = reduced.tolist()[:rank]
     return Basis(rows, [next(j for j, x in enumerate(row) if x) for row in rows])
+
+
+def _off_poles(vectors: Sequence[Sequence[Any]], point: Any) -> list[list[Any]]:
+    """The values of functions, each with finitely many poles, at the first point without one."""
+    for k in itertools.count(1):
+        try:
+            return [[value_at(x, point) for x in v] for v in vectors]
+        except ZeroDivisionError:
+            point = point + flint.fmpq(1, 1000 + k)
+    raise AssertionError
 
 
 def in_ball(value: Any, ball: Any) -> Any:

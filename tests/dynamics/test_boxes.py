@@ -190,3 +190,22 @@ def test_a_rational_inside(a, b):
     if a != b:
         low, high = (flint.fmpq(v.numerator, v.denominator) for v in sorted((a, b)))
         assert low < rational_inside(low, high) < high
+
+
+@pytest.mark.parametrize("learner", [otd.SETD(), otd.TrueOnlineSETD()], ids=lambda x: x.name)
+def test_a_pole_in_the_middle_of_the_range_is_no_obstacle(learner):
+    """SETD's weight of a transition divides by |1 - 2 gamma|^2 where it is not 0: beyond 1/2."""
+    problem = two_state(reward=1, discount="gamma")
+    region = otd.stability_region(problem, learner, "gamma")
+    assert region == otd.stability_region(problem, otd.SETD(), "gamma")
+    for k in range(1, 20, 2):
+        point = sp.Rational(k, 20)
+        stable = otd.mean_dynamics(problem.subs({"gamma": point}), learner).is_stable()
+        assert region.contains(point) == (sp.true if stable else sp.false)
+
+
+def test_a_constant_span_is_found_beside_a_pole():
+    x = Quotient(flint.fmpq_poly([0, 1]), ONE, Sample(flint.fmpq(1, 2)))
+    one = flint.fmpq(1)
+    found = constant_span([[one / (1 - 2 * x), one / (1 - 2 * x)]], 2, flint.fmpq(1, 2))
+    assert (found.rows, found.pivots) == ([[1, 1]], [0])
