@@ -181,7 +181,7 @@ def setd_noisier_than_gtd2(pair: tuple[str, str] = ("SETD", "GTD2")) -> Outcome:
     )
     return _outcome(
         _ordered(*pair, QUANTITIES, LAMBDAS),
-        f"{told}. At the paper's step sizes: {_at_the_papers_steps(pair)}. On the star, of which the paper says it, both are 0 at the fixed "
+        f"{told}. At the paper's step sizes: {_at_the_papers_steps(pair)}. On the star, about which the paper has that sentence, both are 0 at the fixed "
         "point (noise-ordered-on-star); on the two-state example it is the other way round (setd-least-noise-two-state)",
     )
 
