@@ -1,24 +1,27 @@
-"""The MDP as a graph, with every outcome visible.
+"""The MDP as a picture of its structure, with every outcome visible.
 
-Parallel and opposite edges are bent apart and each self-loop has a place of its own, so no two
-outcomes share a line or a label.
+A line for chains, a star with its centre in the centre, a grid for grid worlds, springs for the
+rest; beyond what lines can show, the matrix of moves. Parallel and opposite edges are bent apart
+and each self-loop has a place of its own, so no two outcomes share a line or a label.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
-from obliquetd.algebra import number_text
-from obliquetd.algebra.rounding import SAME
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP
-from obliquetd.plotting.style import fresh_axes
+from obliquetd.plotting.frame import LABEL, framed
+from obliquetd.plotting.gridworld import draw_grid
+from obliquetd.plotting.layout import Layout, cells_of, layouts
+from obliquetd.plotting.matrix import draw_matrix
+from obliquetd.plotting.outcomes import Stroke, merged
+from obliquetd.plotting.routes import Curve, Node
+from obliquetd.plotting.scene import NAME, Scene, fitting
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
@@ -26,15 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["mdp_graph"]
 
-MOST_STATES = 30
-ACTIONS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00")
-LABEL_AT = (0.4, 0.5, 0.3, 0.6, 0.25, 0.7)
-"""Where along an edge its label may be, the best place first: nearer to the state that it leaves."""
-LETTER, LINE = 0.042, 0.1
-"""The size of a letter and of a line of a label, in the units of the layout."""
-
-RADIUS = 0.16
-"""Of a node; neighbours on the circle are at least 1 apart."""
+MOST_STATES = 100
+"""Beyond which lines are no picture."""
+MOST_LABELS = 64
+MOST_OUTCOMES = 4000
+ACTIONS = ("#0072B2", "#B34700", "#00735C", "#9C3A78", "#7A5C00", "#5A4FB0", "#4F6470")
+"""Dark enough to be read as text on white, and told apart under the common kinds of colour blindness."""
+INK = "#222222"
+DASHES = (0, (4, 3))
 
 
 def mdp_graph(
@@ -44,21 +46,28 @@ def mdp_graph(
     labels: bool | None = None,
     positions: Mapping[Any, tuple[float, float]] | None = None,
 ) -> Axes:
-    r"""Draw states as nodes and outcomes as edges, coloured by action.
+    r"""Draw a model by its structure: states as nodes and outcomes as edges, coloured by action.
+
+    A chain is a line, a star has its centre in the centre, a grid world is a grid of cells with the
+    values of the target as colours and its choices as arrows; everything else is laid out by springs,
+    or around a circle, with as few crossings as were found. What has more than 100 states, or far more
+    moves than lines can show, is drawn as the matrix of the target's moves.
 
     An edge says ``action: probability``, its reward where that is not 0, and its own discount
     where that is not 1. For a problem, each edge also gives what the target (pi) and, off-policy,
-    the behaviour (mu) do; actions that the target never takes are dashed.
+    the behaviour (mu) do; the wider a line, the more often the target takes the action, and actions
+    that it never takes are dashed. Three or more identical outcomes are one edge that branches
+    ("1/6 each"), or in a star one ring.
 
     Parameters
     ----------
     model : MDP or PolicyEvaluation
-        With at most 30 states.
     ax : Axes, optional
+        Letters become smaller where the picture needs more room than there is.
     labels : bool, optional
-        Write on the edges; by default where there are at most 40.
+        Write on the edges; by default where all fit without covering anything.
     positions : mapping of state to (x, y), optional
-        On a circle unless given.
+        Every state's, in any unit; a graph of nodes is drawn then.
 
     Returns
     -------
@@ -67,7 +76,7 @@ def mdp_graph(
     Raises
     ------
     InputError
-        For more states than can be told apart.
+        For positions that leave out a state.
 
     Examples
     --------
@@ -78,191 +87,165 @@ def mdp_graph(
     """
     problem = model if isinstance(model, PolicyEvaluation) else None
     mdp = model.mdp if isinstance(model, PolicyEvaluation) else model
-    if len(mdp.states) > MOST_STATES:
-        raise InputError(
-            f"{len(mdp.states)} states; a drawing tells at most {MOST_STATES} apart. Draw a smaller "
-            "model, or use mdp.graph with a layout of your own"
-        )
-    where = {s: np.array(p, dtype=float) for s, p in (positions or _circle(mdp)).items()}
-    side = float(np.ptp(np.array(list(where.values())), axis=0).max())
-    ax = fresh_axes(ax, figsize=(max(7.0, 1.6 * side + 3), max(4.5, 1.6 * side + 1.5)))
-    center = np.mean(list(where.values()), axis=0)
-    bundles: dict[tuple[Any, Any], list[Any]] = {}
-    for row in mdp.transitions:
-        bundles.setdefault((row.state, row.next_state), []).append(row)
-    shown = labels if labels is not None else len(mdp.table) <= 40
-    taken_up: list[Any] = []
-    for (s, t), rows in bundles.items():
-        for k, row in enumerate(rows):
-            taken = _taken(problem, row)
-            color = ACTIONS[mdp.actions.index(row.action) % len(ACTIONS)]
-            if s == t:
-                places = _loop(ax, where[s], center, k, len(rows), color, taken)
-            else:
-                both = (t, s) in bundles
-                bend = (
-                    (0.16 if both else 0.0) + 0.22 * k if both else 0.22 * (k - (len(rows) - 1) / 2)
-                )
-                places = _edge(ax, where[s], where[t], bend, color, taken)
-            if shown:
-                text = _label(row, problem)
-                _write(ax, _free(places, text, taken_up), text, color)
-    for s, p in where.items():
-        _node(ax, s, p, terminal=s in mdp.terminal)
-    _actions_legend(ax, mdp, problem)
-    _frame(ax)
-    return ax
+    strokes = merged(mdp, problem) if len(mdp.table) <= MOST_OUTCOMES or positions else []
+    if positions is not None:
+        tried = [_given(mdp, strokes, positions)]
+    else:
+        found = list(layouts(mdp, strokes)) if strokes and len(mdp.states) <= MOST_STATES else []
+        cells = None if found and found[0].kind == "line" else cells_of(mdp)
+        if cells is not None:
+            return draw_grid(mdp, problem, cells, ax)
+        tried = found
+    shown = labels if labels is not None or len(strokes) <= MOST_LABELS else False
+    if positions is None and _tangled(mdp, strokes):
+        tried = []
+    scene = fitting(tried, strokes, [mathtext(s) for s in mdp.states], shown)
+    return draw_matrix(mdp, problem, ax) if scene is None else _Drawing(scene, strokes, mdp, ax).axes
 
 
-def _circle(mdp: MDP) -> dict[Any, Any]:
+def _tangled(mdp: MDP, strokes: Sequence[Stroke]) -> bool:
+    """Whether lines would be no picture."""
     n = len(mdp.states)
-    if n == 1:
-        return {mdp.states[0]: (0.0, 0.0)}
-    crowded = 1 + 0.25 * (len(mdp.table) / n - 1)
-    size = crowded * max(0.8, 0.6 / math.sin(math.pi / n))
-    layout: dict[Any, Any] = nx.circular_layout(mdp.states, scale=size)
-    return {s: (-p[0], p[1]) for s, p in layout.items()}  # the first state on the left
+    moves = {(x.sources[0], x.targets[0]) for x in strokes if not x.is_merged}
+    return n > 8 and len(moves) > 4 * n + 24
 
 
-def _taken(problem: PolicyEvaluation | None, row: Any) -> bool:
-    return problem is None or problem.target[row.state].get(row.action, 0) != 0
+def _given(mdp: MDP, strokes: Sequence[Stroke], positions: Mapping[Any, Any]) -> Layout:
+    missing = [s for s in mdp.states if s not in positions]
+    if missing:
+        raise InputError(f"positions has no place for state {missing[0]!r}; expected one a state")
+    places = np.array([positions[s] for s in mdp.states], dtype=float).reshape(-1, 2)
+    far = np.linalg.norm(places[:, None] - places[None], axis=2)
+    apart = far[far > 0]
+    places = places / (float(apart.min()) if len(apart) else 1.0)
+    hubs = {
+        k: places[[*x.sources, *x.targets]].mean(axis=0) + [0.0, 0.4]
+        for k, x in enumerate(strokes) if x.is_merged
+    }  # fmt: skip
+    return Layout("given", places, hubs)
 
 
-def _label(row: Any, problem: PolicyEvaluation | None) -> str:
-    text = f"{mathtext(row.action)}: {_number(row.probability)}"
-    if row.reward != 0:
-        text += f", r = {_number(row.reward)}"
-    if row.discount != 1:
-        text += ", ends" if row.discount == 0 else f", γ = {_number(row.discount)}"
-    if problem is not None and len(problem.mdp.offered[row.state]) > 1:
-        pi = problem.target[row.state].get(row.action, 0)
-        text += f"\nπ {_number(pi)}"
-        if not problem.on_policy:
-            text += f", μ {_number(problem.behavior[row.state].get(row.action, 0))}"
-    return text
+class _Drawing:
+    """A scene on axes whose unit is a point, or less where there is no room."""
 
+    def __init__(
+        self, scene: Scene, strokes: Sequence[Stroke], mdp: MDP, ax: Axes | None
+    ) -> None:
+        self.scene, self.strokes, self.mdp = scene, strokes, mdp
+        self.axes, self.scale = framed(scene.bounds, self._handles(), ax)
+        for k, far in scene.rings.items():
+            self._ring(k, far)
+        for curve in scene.curves:
+            if curve.stroke not in scene.rings or curve.arrow:
+                self._curve(curve)
+        for k, dot in scene.dots.items():
+            self._dot(k, dot)
+        for s, node in enumerate(scene.nodes):
+            self._node(node, mathtext(mdp.states[s]), mdp.states[s] in mdp.terminal)
+        for label in scene.labels:
+            self.axes.text(
+                *label.place, label.text, ha="center", va="center", fontsize=LABEL * self.scale,
+                color=self._color(label.stroke), zorder=3.5, gid="outcome", linespacing=1.1,
+            )  # fmt: skip
 
-def _number(value: Any) -> str:
-    return mathtext(number_text(value, 3))
+    def _color(self, k: int) -> str:
+        action = self.strokes[k].action
+        return INK if action is None else ACTIONS[action % len(ACTIONS)]
 
+    def _line(self, k: int) -> dict[str, Any]:
+        stroke = self.strokes[k]
+        return {"color": self._color(k), "linewidth": _width(stroke) * self.scale,
+                "linestyle": "-" if stroke.taken else DASHES}  # fmt: skip
 
-def _free(places: list[Any], text: str, taken_up: list[Any]) -> Any:
-    """The first place where a label covers none of those before it, else the least covered."""
-    lines = text.split("\n")
-    size = np.array([LETTER * max(map(len, lines)), LINE * len(lines)])
+    def _curve(self, curve: Curve) -> None:
+        from matplotlib.patches import FancyArrowPatch
+        from matplotlib.path import Path
 
-    def covered(place: Any) -> float:
-        overlaps = [np.maximum(0, (size + other) / 2 - np.abs(place - p)) for p, other in taken_up]
-        return float(sum(x * y for x, y in overlaps))
-
-    best = min(places, key=covered)
-    taken_up.append((best, size))
-    return best
-
-
-def _edge(ax: Axes, a: Any, b: Any, bend: float, color: str, taken: bool) -> Any:
-    """A bent arrow, a quadratic Bezier curve; returns where its label may go."""
-    from matplotlib.patches import FancyArrowPatch
-
-    gap = b - a
-    control = (a + b) / 2 + bend * np.array([gap[1], -gap[0]])
-    start, end = _clear(a, control), _clear(b, control)
-    turned = (start + end) / 2
-    span = end - start
-    across = np.array([span[1], -span[0]])
-    rad = float((control - turned) @ across / (across @ across))
-    ax.add_patch(
-        FancyArrowPatch(
-            tuple(start), tuple(end), connectionstyle=f"arc3,rad={rad}", arrowstyle="-|>",
-            mutation_scale=13, color=color, linewidth=1.5 if taken else 1.1,
-            linestyle="-" if taken else (0, (4, 3)), shrinkA=0, shrinkB=0,
-        )
-    )  # fmt: skip
-    _reach(ax, [start, end, start / 4 + control / 2 + end / 4])
-    return [(1 - u) ** 2 * start + 2 * u * (1 - u) * control + u**2 * end for u in LABEL_AT]
-
-
-def _clear(node: Any, towards: Any) -> Any:
-    """The point on the rim of a node."""
-    gap = towards - node
-    return node + RADIUS * gap / np.linalg.norm(gap)
-
-
-def _loop(ax: Axes, p: Any, center: Any, k: int, count: int, color: str, taken: bool) -> Any:
-    """A loop that leaves the node away from the centre; the k-th has an angle of its own."""
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path
-
-    out = p - center
-    angle = math.atan2(out[1], out[0]) if np.linalg.norm(out) > SAME else math.pi / 2
-    angle += (k - (count - 1) / 2) * 1.15
-    wide, far = 0.34, 0.95
-
-    def ray(turn: float, length: float) -> Any:
-        return p + length * np.array([math.cos(angle + turn), math.sin(angle + turn)])
-
-    points = [ray(wide, RADIUS), ray(0.55, far), ray(-0.55, far), ray(-wide, RADIUS)]
-    path = Path([tuple(x) for x in points], [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
-    ax.add_patch(
-        FancyArrowPatch(
-            path=path, arrowstyle="-|>", mutation_scale=13, color=color,
-            linewidth=1.5 if taken else 1.1, linestyle="-" if taken else (0, (4, 3)),
-        )
-    )  # fmt: skip
-    _reach(ax, points)
-    return [ray(0, x * far) for x in (0.72, 0.85, 0.6)]
-
-
-def _node(ax: Axes, label: Any, p: Any, *, terminal: bool) -> None:
-    from matplotlib.patches import Circle
-
-    ax.add_patch(
-        Circle(
-            tuple(p), RADIUS, facecolor="#EEEEEE" if terminal else "white", edgecolor="black",
-            linewidth=2.2 if terminal else 1.2, zorder=4,
-        )
-    )  # fmt: skip
-    text = mathtext(label)
-    size = 10 if len(text) <= 5 else max(5.5, 52 / len(text))
-    ax.text(p[0], p[1], text, ha="center", va="center", fontsize=size, zorder=5, gid="state")
-    _reach(ax, [p - RADIUS, p + RADIUS])
-
-
-def _write(ax: Axes, place: Any, text: str, color: str) -> None:
-    ax.text(
-        place[0], place[1], text, ha="center", va="center", fontsize=8, color=color, zorder=3.5,
-        gid="outcome",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
-    )  # fmt: skip
-
-
-def _actions_legend(ax: Axes, mdp: MDP, problem: PolicyEvaluation | None) -> None:
-    from matplotlib.lines import Line2D
-
-    if len(mdp.actions) > 1:
-        some = problem is not None and any(not _taken(problem, row) for row in mdp.transitions)
-        handles = [
-            Line2D([], [], color=ACTIONS[k % len(ACTIONS)], label=mathtext(a))
-            for k, a in enumerate(mdp.actions)
-        ]
-        if some:
-            handles.append(
-                Line2D(
-                    [], [], color="#444444", linestyle=(0, (4, 3)), label="not taken by the target"
-                )
+        degree = len(curve.controls) - 1
+        step = {1: Path.LINETO, 2: Path.CURVE3, 3: Path.CURVE4}[degree]
+        path = Path([tuple(p) for p in curve.controls], [Path.MOVETO, *[step] * degree])
+        self.axes.add_patch(
+            FancyArrowPatch(
+                path=path, arrowstyle="-|>" if curve.arrow else "-",
+                mutation_scale=11 * self.scale, shrinkA=0, shrinkB=0, **self._line(curve.stroke),
             )
-        ax.legend(
-            handles=handles, frameon=False, fontsize="small", loc="upper center",
-            bbox_to_anchor=(0.5, 0.02), ncols=min(4, len(handles)),
         )  # fmt: skip
 
+    def _ring(self, k: int, far: float) -> None:
+        from matplotlib.patches import Circle
 
-def _reach(ax: Axes, points: Any) -> None:
-    ax.update_datalim([tuple(p) for p in points])
+        place = tuple(self.scene.nodes[self._center(k)].place)
+        band = {"facecolor": "none", "edgecolor": self._color(k), "zorder": 0.5}
+        self.axes.add_patch(Circle(place, far, linewidth=9 * self.scale, alpha=0.16, **band))
+        line = {x: y for x, y in self._line(k).items() if x != "color"}
+        self.axes.add_patch(Circle(place, far, **band, **line))
+
+    def _center(self, k: int) -> int:
+        return next(s for s in range(len(self.mdp.states)) if s not in self.strokes[k].targets)
+
+    def _dot(self, k: int, dot: Node) -> None:
+        from matplotlib.patches import Circle
+
+        self.axes.add_patch(Circle(tuple(dot.place), dot.high, color=self._color(k), zorder=3))
+
+    def _node(self, node: Node, text: str, terminal: bool) -> None:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        right, left = Path.arc(-90, 90), Path.arc(90, 270)
+        off = np.array([node.wide - node.high, 0.0])
+        rim = np.vstack([right.vertices * node.high + off, left.vertices * node.high - off])
+        codes = [*right.codes, Path.LINETO, *left.codes[1:]]
+        path = Path(np.vstack([rim, rim[:1]]) + node.place, [*codes, Path.CLOSEPOLY])
+        self.axes.add_patch(
+            PathPatch(
+                path, zorder=4,
+                facecolor="#E4E4E4" if terminal else "white", edgecolor="black",
+                linewidth=(2.2 if terminal else 1.2) * self.scale,
+            )
+        )  # fmt: skip
+        self.axes.text(
+            *node.place, text, ha="center", va="center_baseline", fontsize=NAME * self.scale,
+            zorder=5, gid="state",
+        )  # fmt: skip
+
+    def _handles(self) -> list[Any]:
+        """What the picture draws: each action's line as it is there, then what lines mean."""
+        from matplotlib.lines import Line2D
+
+        handles = []
+        by_action = {a: [x for x in self.strokes if x.action == a] for a in range(len(self.mdp.actions))}
+        if len(self.mdp.actions) > 1:
+            for a, strokes in by_action.items():
+                if strokes:
+                    taken = any(x.taken for x in strokes)
+                    handles.append(
+                        Line2D(
+                            [], [], color=ACTIONS[a % len(ACTIONS)], linewidth=max(map(_width, strokes)),
+                            linestyle="-" if taken else DASHES, label=mathtext(self.mdp.actions[a]),
+                        )
+                    )  # fmt: skip
+        if any(not x.taken for x in self.strokes):
+            handles.append(
+                Line2D([], [], color=INK, linewidth=1.1, linestyle=DASHES, label="not taken by the target")
+            )
+        if len({x.chance for x in self.strokes if x.chance}) > 1:
+            handles.append(
+                Line2D([], [], color=INK, linewidth=3.0, label="wider: taken more often by the target")
+            )
+        if self.mdp.terminal:
+            handles.append(
+                Line2D([], [], linestyle="none", marker="o", markersize=9, markerfacecolor="#E4E4E4",
+                       markeredgecolor="black", markeredgewidth=2.0, label="terminal")
+            )  # fmt: skip
+        if not self.scene.labels and self.strokes:
+            told = f"{len(self.mdp.table)} outcomes; the table of transitions has their numbers"
+            handles.append(Line2D([], [], linestyle="none", label=told))
+        return handles
 
 
-def _frame(ax: Axes) -> None:
-    ax.set_aspect("equal")
-    ax.margins(0.1)
-    ax.autoscale_view()
-    ax.set_axis_off()
+def _width(stroke: Stroke) -> float:
+    if not stroke.taken:
+        return 1.1
+    return 1.5 if stroke.chance is None else 0.9 + 1.5 * stroke.chance
+

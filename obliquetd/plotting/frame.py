@@ -1,0 +1,59 @@
+"""Axes whose unit is a point of the page, so that letters and lines have the size they are planned with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from obliquetd.plotting.routes import text_size
+from obliquetd.plotting.style import fresh_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["LABEL", "framed"]
+
+LABEL = 9.0
+"""Size of the letters of labels and legends."""
+SMALLEST, LARGEST = (504.0, 200.0), (1060.0, 720.0)
+"""Width and height of a figure in points: a page would blow up a smaller one, and shrink a larger one."""
+MARGIN = 8.0
+
+
+def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, float]:
+    """Axes about ``bounds`` (left, bottom, right, top) with a legend below, and the scale of letters.
+
+    A new figure is as large as it has to be, and the scale is 1; on given axes everything becomes
+    smaller where it needs more room than there is.
+    """
+    left, bottom, right, top = map(float, bounds)
+    entries = [text_size(h.get_label(), LABEL)[0] + 48 for h in handles]
+    width = max(right - left + 2 * MARGIN, *entries, 40.0)
+    width = max(width, SMALLEST[0]) if ax is None else width
+    columns = max(1, min(len(handles), int((width - 10) // max([*entries, 1.0]))))
+    foot = 1.45 * LABEL * -(-len(handles) // columns) + 14 if handles else 0.0
+    height = top - bottom + 2 * MARGIN + foot
+    height = max(height, SMALLEST[1]) if ax is None else height
+    if ax is None:
+        scale = min(1.0, LARGEST[0] / width, LARGEST[1] / height)
+        ax = fresh_axes(None, figsize=(scale * width / 72 + 0.1, scale * height / 72 + 0.1))
+    else:
+        scale = min(1.0, _room(ax, width, height))
+    x, y = (left + right) / 2, (bottom + top) / 2 - foot / 2
+    ax.set_xlim(x - width / 2, x + width / 2)
+    ax.set_ylim(y - height / 2, y + height / 2)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    if handles:
+        ax.legend(
+            handles=handles, frameon=False, fontsize=LABEL * scale, ncols=columns,
+            loc="lower center", bbox_to_anchor=(x, y - height / 2), bbox_transform=ax.transData,
+            borderaxespad=0.2, handlelength=2.6, labelspacing=0.35, columnspacing=1.4,
+        )  # fmt: skip
+    return ax, scale
+
+
+def _room(ax: Axes, width: float, height: float) -> float:
+    """How many points of the page a point of the picture has on axes that are given."""
+    box, dpi = ax.get_window_extent(), ax.figure.dpi
+    return min(72 * box.width / dpi / width, 72 * box.height / dpi / height)

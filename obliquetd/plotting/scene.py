@@ -1,0 +1,255 @@
+"""A picture of a graph before it is drawn: every node, curve and label with its place.
+
+The layout grows until no label covers a curve, a node or another label. What does not fit a page
+then goes without labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.plotting.frame import LABEL
+from obliquetd.plotting.layout import Layout
+from obliquetd.plotting.outcomes import Stroke
+from obliquetd.plotting.routes import (
+    Anchor,
+    Curve,
+    Node,
+    bent,
+    box_of,
+    loop,
+    loop_angles,
+    placed,
+    text_size,
+)
+
+__all__ = ["NAME", "Label", "Scene", "fitting"]
+
+Points = npt.NDArray[np.float64]
+NAME = 9.5
+"""Size of the letters of a state's name."""
+LARGEST = (1040.0, 640.0)
+"""Width and height in points up to which letters stay readable where a report shows the picture."""
+GROWTH = 1.17
+
+
+@dataclass(frozen=True)
+class Label:
+    """The text of a stroke, and the middle of its box."""
+
+    text: str
+    place: Points
+    stroke: int
+
+
+@dataclass
+class Scene:
+    """What is drawn, in points; ``wrong`` labels cover something."""
+
+    nodes: list[Node]
+    dots: dict[int, Node]
+    curves: list[Curve]
+    labels: list[Label] = field(default_factory=list)
+    rings: dict[int, float] = field(default_factory=dict)
+    wrong: int = 0
+
+    @property
+    def bounds(self) -> Points:
+        """Left, bottom, right and top of everything."""
+        boxes = [box_of(n.place, (2 * n.wide + 3, 2 * n.high + 3)) for n in self.nodes]
+        boxes += [box_of(x.place, text_size(x.text, LABEL)) for x in self.labels]
+        boxes += [np.concatenate([c.points.min(axis=0), c.points.max(axis=0)]) for c in self.curves]
+        found = np.array(boxes)
+        return np.concatenate([found[:, :2].min(axis=0), found[:, 2:].max(axis=0)])
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height."""
+        left, bottom, right, top = self.bounds
+        return float(right - left), float(top - bottom)
+
+    @property
+    def fits(self) -> bool:
+        """Whether letters stay readable on a page."""
+        return self.size[0] <= LARGEST[0] and self.size[1] <= LARGEST[1]
+
+
+def fitting(
+    layouts: Iterable[Layout], strokes: Sequence[Stroke], names: Sequence[str], labels: bool | None
+) -> Scene | None:
+    """The first arrangement in which all labels are clear; without labels where there is none.
+
+    With ``labels`` True they are kept, and the arrangement is that which covers least. None where not
+    even the nodes fit a page.
+    """
+    listed = list(layouts)
+    best: Scene | None = None
+    for layout in listed if labels is not False else ():
+        scale = _least(layout, names, 30.0, 54.0 if layout.kind == "line" and len(names) > 4 else 90.0)
+        for _ in range(9):
+            scene = _arranged(layout, strokes, names, scale, labelled=True)
+            if best is not None and not scene.fits:
+                break
+            if best is None or scene.wrong < best.wrong:
+                best = scene
+            if not scene.wrong and scene.fits:
+                return scene
+            scale *= GROWTH
+    if best is not None and labels:
+        return best
+    for room, edge in ((14.0, 60.0), (6.0, 30.0)):
+        for layout in listed:
+            scene = _arranged(layout, strokes, names, _least(layout, names, room, edge), labelled=False)
+            if scene.fits:
+                return scene
+    return None
+
+
+def _wide(name: str) -> float:
+    return max(11.0, text_size(name, NAME)[0] / 2 + 6)
+
+
+def _least(layout: Layout, names: Sequence[str], room: float, edge: float) -> float:
+    """The scale at which nodes stand ``room`` apart, and the nearest neighbours ``edge``."""
+    places = np.vstack([layout.states, *layout.hubs.values()])
+    wide = np.array([*map(_wide, names), *[4.0] * len(layout.hubs)])
+    if len(places) == 1:
+        return 1.0
+    i, j = np.triu_indices(len(places), 1)
+    gap = np.maximum(np.abs(places[i] - places[j]), 1e-9)
+    needed = np.minimum((wide[i] + wide[j] + room) / gap[:, 0], (22 + room) / gap[:, 1])
+    return max(float(needed.max()), edge)
+
+
+def _arranged(
+    layout: Layout, strokes: Sequence[Stroke], names: Sequence[str], scale: float, *, labelled: bool
+) -> Scene:
+    nodes = [Node(p * scale, _wide(x)) for p, x in zip(layout.states, names, strict=True)]
+    dots = {k: Node(p * scale, 3.0, 3.0) for k, p in layout.hubs.items()}
+    scene = Scene(nodes, dots, [])
+    anchors: dict[int, Anchor] = {}
+    bundles: dict[tuple[int, int], list[int]] = {}
+    for k, stroke in enumerate(strokes):
+        if not stroke.is_merged:
+            bundles.setdefault((stroke.sources[0], stroke.targets[0]), []).append(k)
+    gap = 26.0 if labelled else 15.0
+    for (s, t), group in bundles.items():
+        if s == t:
+            continue
+        length = float(np.linalg.norm(nodes[s].place - nodes[t].place))
+        for i, k in enumerate(group):
+            off = 9.0 + gap * i if (t, s) in bundles else gap * (i - (len(group) - 1) / 2)
+            curve = bent(nodes[s], nodes[t], 2 * off / length, k, nodes)
+            scene.curves.append(curve)
+            anchors[k] = Anchor.along(curve)
+    for k, stroke in enumerate(strokes):
+        if k in dots:
+            for s in stroke.sources:
+                scene.curves.append(bent(nodes[s], dots[k], 0.0, k, nodes, arrow=False))
+            for t in stroke.targets:
+                bend = 0.25 if t in stroke.sources else 0.0
+                scene.curves.append(bent(dots[k], nodes[t], bend, k, nodes))
+            anchors[k] = Anchor.around(dots[k].place, 4.0)
+        elif stroke.is_merged and layout.center is not None:
+            anchors[k] = _ring(scene, layout, stroke, k)
+    for s, node in enumerate(nodes):
+        group = bundles.get((s, s), [])
+        angles = loop_angles(node, _leaving(scene.curves, node), len(group))
+        for k, angle in zip(group, angles, strict=True):
+            curve = loop(node, angle, k)
+            scene.curves.append(curve)
+            anchors[k] = Anchor.along(curve, early=False)
+    if labelled:
+        texts = {k: _text(strokes[k], layout, names) for k in anchors}
+        _told_once(strokes, texts, anchors, names)
+        sizes = [text_size(texts[k], LABEL) for k in anchors]
+        blocks = [*nodes, *dots.values()]
+        places, scene.wrong = placed(
+            sizes, list(anchors.values()), list(anchors), scene.curves, blocks
+        )
+        scene.labels = [Label(texts[k], p, k) for k, p in zip(anchors, places, strict=True)]
+    return scene
+
+
+def _leaving(curves: Sequence[Curve], node: Node) -> list[float]:
+    """The directions in which curves touch a node."""
+    found = []
+    for curve in curves:
+        for end in (curve.points[0], curve.points[-1]):
+            if node.holds(end, 4.0):
+                found.append(math.atan2(*(end - node.place)[::-1]))
+    return found
+
+
+def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
+    """All outer states of a star as one goal: a ring through them, and an arrow from the center."""
+    middle = scene.nodes[layout.center or 0]
+    outer = [scene.nodes[t] for t in stroke.targets]
+    far = float(np.linalg.norm(outer[0].place - middle.place)) + 9.0 * len(scene.rings)
+    scene.rings[k] = far
+    turns = np.linspace(0, 2 * math.pi, 181)
+    rim = middle.place + far * np.column_stack([np.cos(turns), np.sin(turns)])
+    for part in np.array_split(rim, 12):
+        scene.curves.append(Curve(part, k, arrow=False))
+        scene.curves[-1].points = part
+    half = math.pi / len(outer)
+    if layout.center in stroke.sources:
+        angle = math.pi / 2 + half * (1 + 2 * len(scene.rings))
+        tip = middle.place + (far - 5) * np.array([math.cos(angle), math.sin(angle)])
+        controls = np.array([middle.place, (middle.place + tip) / 2, tip])
+        scene.curves.append(Curve(controls, k).trimmed(middle, Node(tip, 0.1, 0.1)))
+    angles = math.pi / 2 + half * np.arange(1, 2 * len(outer), 2)
+    away = np.column_stack([np.cos(angles), np.sin(angles)])
+    return Anchor(middle.place + (far + 4) * away, away, 0.1 * np.abs(np.sin(angles)))
+
+
+def _text(stroke: Stroke, layout: Layout, names: Sequence[str]) -> str:
+    if stroke.is_merged and layout.center is not None:
+        goal = _kind([names[t] for t in stroke.targets]) or "outer state"
+        many = len(stroke.sources)
+        whence = (
+            "from every state" if many == len(names)
+            else f"from {names[stroke.sources[0]]}" if many == 1
+            else f"from each of {many} states"
+        )  # fmt: skip
+        return stroke.told(f" to each {goal}", whence)
+    long = layout.kind == "line" and len(names) > 8  # a label of a long line has to be narrow
+    return stroke.text.replace(", r = ", "\nr = ") if long else stroke.text
+
+
+def _kind(names: Sequence[str]) -> str:
+    """The noun that names share, such as corner in "corner 1" and "corner 2"."""
+    nouns = {name.rpartition(" ")[0] for name in names}
+    return nouns.pop() if len(nouns) == 1 else ""
+
+
+def _told_once(
+    strokes: Sequence[Stroke], texts: dict[int, str], anchors: dict[int, Anchor], names: Sequence[str]
+) -> None:
+    """One label for what every state does alike, beside any of its lines."""
+    alike: dict[tuple[Any, ...], list[int]] = {}
+    for k in texts:
+        if not strokes[k].is_merged:
+            alike.setdefault((strokes[k].targets, texts[k]), []).append(k)
+    for (targets, _), group in alike.items():
+        sources = {strokes[k].sources[0] for k in group}
+        if len(sources) < max(3, len(names) - 1) or len(sources) < len(group):
+            continue
+        if len(sources) < len(names) and targets[0] in sources:
+            continue
+        first, *rest = group
+        told = "every state" if len(sources) == len(names) else "every other state"
+        texts[first] = strokes[first].told(whence=f"from {told}")
+        anchors[first] = Anchor(
+            np.vstack([anchors[k].points for k in group]),
+            np.vstack([anchors[k].away for k in group]),
+            np.concatenate([anchors[k].cost for k in group]),
+        )
+        for k in rest:
+            del texts[k], anchors[k]
