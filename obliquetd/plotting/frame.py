@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from obliquetd.plotting.routes import text_size
 from obliquetd.plotting.style import fresh_axes
 
@@ -30,7 +32,7 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
     entries = [text_size(h.get_label(), LABEL)[0] + 48 for h in handles]
     width = max(right - left + 2 * MARGIN, *entries, 40.0)
     width = max(width, SMALLEST[0]) if ax is None else width
-    columns = max(1, min(len(handles), int((width - 10) // max([*entries, 1.0]))))
+    columns = next((k for k in range(len(entries), 1, -1) if _wide(entries, k) < width - 10), 1)
     foot = 1.45 * LABEL * -(-len(handles) // columns) + 14 if handles else 0.0
     height = top - bottom + 2 * MARGIN + foot
     height = max(height, SMALLEST[1]) if ax is None else height
@@ -51,6 +53,13 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
             borderaxespad=0.2, handlelength=2.6, labelspacing=0.35, columnspacing=1.4,
         )  # fmt: skip
     return ax, scale
+
+
+def _wide(entries: Sequence[float], columns: int) -> float:
+    """The width of a legend; its columns are filled one after the other, the first ones more."""
+    fewest, more = divmod(len(entries), columns)
+    ends = np.cumsum([fewest + (k < more) for k in range(columns)])
+    return sum(max(part) for part in np.split(np.array(entries), ends[:-1]))
 
 
 def _room(ax: Axes, width: float, height: float) -> float:

@@ -17,7 +17,7 @@ from obliquetd.errors import InputError
 from obliquetd.mdp import MDP
 from obliquetd.plotting.frame import LABEL, framed
 from obliquetd.plotting.gridworld import draw_grid
-from obliquetd.plotting.layout import Layout, cells_of, layouts
+from obliquetd.plotting.layout import Layout, cells_of, chain_order, layouts
 from obliquetd.plotting.matrix import draw_matrix
 from obliquetd.plotting.outcomes import Stroke, merged
 from obliquetd.plotting.routes import Curve, Node
@@ -31,7 +31,7 @@ __all__ = ["mdp_graph"]
 
 MOST_STATES = 100
 """Beyond which lines are no picture."""
-MOST_LABELS = 64
+MOST_LABELS = 40
 MOST_OUTCOMES = 4000
 ACTIONS = ("#0072B2", "#B34700", "#00735C", "#9C3A78", "#7A5C00", "#5A4FB0", "#4F6470")
 """Dark enough to be read as text on white, and told apart under the common kinds of colour blindness."""
@@ -91,14 +91,12 @@ def mdp_graph(
     if positions is not None:
         tried = [_given(mdp, strokes, positions)]
     else:
-        found = list(layouts(mdp, strokes)) if strokes and len(mdp.states) <= MOST_STATES else []
-        cells = None if found and found[0].kind == "line" else cells_of(mdp)
-        if cells is not None:
+        cells = cells_of(mdp)
+        if cells is not None and (not strokes or chain_order(mdp, strokes) is None):
             return draw_grid(mdp, problem, cells, ax)
-        tried = found
+        drawable = strokes and len(mdp.states) <= MOST_STATES and not _tangled(mdp, strokes)
+        tried = list(layouts(mdp, strokes)) if drawable else []
     shown = labels if labels is not None or len(strokes) <= MOST_LABELS else False
-    if positions is None and _tangled(mdp, strokes):
-        tried = []
     scene = fitting(tried, strokes, [mathtext(s) for s in mdp.states], shown)
     return draw_matrix(mdp, problem, ax) if scene is None else _Drawing(scene, strokes, mdp, ax).axes
 

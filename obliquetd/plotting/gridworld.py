@@ -40,13 +40,15 @@ class _Facts:
     """What the moves say about the cells.
 
     ``told`` are the lines of a cell from which, or in place of which, the walk goes elsewhere;
-    ``closed`` cells are never entered; ``rewards`` are those of steps, ``leaps`` counts moves that
+    ``closed`` cells are never entered, and of those the ``goals`` are
+    the ends that pay most; ``rewards`` are those of steps, ``leaps`` counts moves that
     neither lead to a neighbour nor are told in a cell.
     """
 
     directions: dict[Hashable, Cell | None]
     told: dict[Hashable, list[str]] = field(default_factory=dict)
     closed: set[Hashable] = field(default_factory=set)
+    goals: set[Hashable] = field(default_factory=set)
     rewards: set[str] = field(default_factory=set)
     leaps: int = 0
 
@@ -91,7 +93,7 @@ def draw_grid(
         fill = "white" if value is None else colormaps["Blues"](share)
         at = corner(cell)
         ax.add_patch(
-            Rectangle(at, side, side, facecolor=LEAP if closed else fill, edgecolor="#777777",
+            Rectangle(at, side, side, facecolor=GOAL if s in facts.goals else LEAP if closed else fill, edgecolor="#777777",
                       linewidth=0.7 * scale, zorder=1.5)
         )  # fmt: skip
         if told and not closed:
@@ -161,6 +163,8 @@ def _facts(mdp: MDP, cells: Mapping[Hashable, Cell]) -> _Facts:
                 aimed.setdefault(aim(s, a), []).append((s, {_lines(row) for row in leaps}))
     facts.closed = set(aimed)
     _tell_closed(facts, aimed, beside)
+    pays = {_lines(row)[1]: as_float(row.reward) or 0.0 for row in rows}
+    facts.goals = _best_ends(facts.told, facts.closed, pays)
     for s, by_action in outcomes.items():
         listed = [row for found in by_action.values() for row in found]
         alike = {(row.next_state, *_lines(row)) for row in listed}
@@ -206,6 +210,15 @@ def _tell_closed(facts: _Facts, aimed: Mapping[Any, Any], beside: Any) -> None:
         facts.told[goal] = (
             list(min(found)) if len(found) == 1 else ["ends" if first == {"ends"} else "leaps"]
         )
+
+
+def _best_ends(told: Mapping[Any, list[str]], closed: set[Any], pays: Mapping[str, float]) -> set[Any]:
+    """The ends that pay most, where others pay less."""
+    paid = {s: pays[told[s][1]] for s in closed if len(told[s]) == 2}
+    ends = {s: r for s, r in paid.items() if told[s][0] == "ends"}
+    if not ends or min(paid.values()) == max(ends.values()):
+        return set()
+    return {s for s, r in ends.items() if r == max(ends.values())}
 
 
 def _lines(row: Any) -> Lines:
@@ -296,7 +309,9 @@ def _legend(
         found.append(Line2D([], [], color=ARROW, linewidth=1.9, marker=">", markevery=[1], label="what the target does"))
     if any(s in facts.told and s not in facts.closed for s in mdp.states):
         found.append(Patch(facecolor="white", edgecolor=INK, linewidth=2, label="an end, or a leap from here"))
-    if facts.closed:
+    if facts.goals:
+        found.append(Patch(facecolor=GOAL, label="the end that pays most"))
+    if facts.closed - facts.goals:
         found.append(Patch(facecolor=LEAP, label="entering it ends, or leads elsewhere"))
     if count > len(mdp.states):
         found.append(Patch(facecolor=WALL, edgecolor="#8A8A8A", hatch="////", linewidth=0, label="wall"))

@@ -19,13 +19,14 @@ import numpy.typing as npt
 from obliquetd.mdp import MDP
 from obliquetd.plotting.outcomes import Stroke
 
-__all__ = ["Layout", "cells_of", "layouts"]
+__all__ = ["Layout", "cells_of", "chain_order", "layouts"]
 
 Points = npt.NDArray[np.float64]
 Pairs = set[tuple[int, int]]
 
 ADJACENT = {"pair": 0.6, "number": 0.8}
 """The share of all moves that lead to a neighbour, from which labels are taken for places in a grid."""
+MOST_TRIED = 2
 LONGEST_LINE = 24
 """States in one row of a chain."""
 
@@ -48,25 +49,25 @@ def layouts(mdp: MDP, strokes: Sequence[Stroke]) -> Iterator[Layout]:
     """Layouts to be tried in turn, the best first."""
     n = len(mdp.states)
     hubs = [k for k, stroke in enumerate(strokes) if stroke.is_merged]
-    pairs = {
-        (s.sources[0], s.targets[0]) for s in strokes
-        if not s.is_merged and s.sources[0] != s.targets[0]
-    }  # fmt: skip
-    lasting = {  # a move that ends is no part of a chain: the next episode begins anywhere
-        (row[0], row[2]) for row in mdp.table.rows() if row[5] != 0 and row[0] != row[2]
-    }
+    pairs = _pairs(strokes)
     center = _center(n, pairs)
     if center is not None and all(
         set(strokes[k].targets) == set(range(n)) - {center} for k in hubs
     ):
         yield Layout("star", _star(n, center), {}, center)
-    order = _line(mdp, pairs, pairs & lasting)
+    order = chain_order(mdp, strokes)
     if order is not None:
         fewest = -(-n // LONGEST_LINE)
         for rows in range(fewest, fewest + (3 if n > 6 else 1)):
             places = _in_rows(order, rows)
             yield Layout("line", places, _beside(places, strokes, hubs))
     yield from _forces(n, pairs, strokes, hubs)
+
+
+def _pairs(strokes: Sequence[Stroke]) -> Pairs:
+    """The single moves from a state to another."""
+    found = {(x.sources[0], x.targets[0]) for x in strokes if not x.is_merged}
+    return {(s, t) for s, t in found if s != t}
 
 
 def _center(n: int, pairs: Pairs) -> int | None:
@@ -86,12 +87,25 @@ def _star(n: int, center: int) -> Points:
     return places
 
 
-def _line(mdp: MDP, pairs: Pairs, lasting: Pairs) -> list[int] | None:
-    """The states in an order in which moves go one or two steps; a few may leap."""
+def chain_order(mdp: MDP, strokes: Sequence[Stroke]) -> list[int] | None:
+    """The states in an order in which moves go one or two steps; a few may leap.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import baird_star, boyan_chain
+    >>> from obliquetd.plotting.outcomes import merged
+    >>> chain, star = boyan_chain(states=5, features=2).mdp, baird_star().mdp
+    >>> chain_order(chain, merged(chain, None)), chain_order(star, merged(star, None))
+    ([0, 1, 2, 3, 4], None)
+    """
     n = len(mdp.states)
     if n == 1:
         return [0]
-    for moves in (pairs, lasting):
+    pairs = _pairs(strokes)
+    lasting = {  # a move that ends is no part of a chain: the next episode begins anywhere
+        (row[0], row[2]) for row in mdp.table.rows() if row[5] != 0
+    }
+    for moves in (pairs, pairs & lasting):
         joined = {frozenset(pair) for pair in moves}
         for order in _orders(mdp, joined):
             place = {s: k for k, s in enumerate(order)}
@@ -148,9 +162,9 @@ def _forces(n: int, pairs: Pairs, strokes: Sequence[Stroke], hubs: list[int]) ->
     found = [("force", _springs(graph, start)) for start in _beginnings(graph)]
     if n <= 12 and n > 1:
         found.append(("circle", _circle(n, strokes, hubs)))
-    scored = [(crossings(edges, p) - (0.5 if kind == "circle" and n <= 6 else 0), kind, p)
-              for kind, p in found]  # fmt: skip
-    for _, kind, places in sorted(scored, key=lambda x: x[0]):
+    dense = n <= 7 and len(edges) > 2 * n  # nothing inside a circle is in the way of another
+    scored = [(-1.0 if dense and kind == "circle" else crossings(edges, p), kind, p) for kind, p in found]
+    for _, kind, places in sorted(scored, key=lambda x: x[0])[:MOST_TRIED]:
         spread = _apart(places, edges)
         yield Layout(kind, spread[:n], {k: spread[n + i] for i, k in enumerate(hubs)})
 

@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Anchor", "Curve", "Node", "bent", "box_of", "loop", "loop_angles", "placed", "text_size"]
+__all__ = ["Anchor", "Curve", "Node", "arched", "bent", "box_of", "loop", "loop_angles", "placed", "text_size"]
 
 Points = npt.NDArray[np.float64]
 HEIGHT = 11.0
 """Half the height of a node."""
-SPACING = 5.0
+GAPS = (3.0, 8.0, 15.0, 24.0)
+"""Between a curve and its label, the best first."""
+FEW = 24
+"""Labels up to which two are moved at once."""
+SPACING = 6.0
 """Of the points by which a curve is kept from the labels."""
 
 
@@ -130,6 +134,15 @@ def bent(
     return curve
 
 
+def arched(a: Node, b: Node, height: float, stroke: int) -> Curve:
+    """A leap over what is between two nodes of a line, on the right of its way; steep at its ends."""
+    gap = b.place - a.place
+    right = np.array([gap[1], -gap[0]]) / np.linalg.norm(gap)
+    rise = 1.3 * height * right
+    controls = np.array([a.place, a.place + 0.1 * gap + rise, b.place - 0.1 * gap + rise, b.place])
+    return Curve(controls, stroke).trimmed(a, b)
+
+
 def loop_angles(node: Node, busy: Sequence[float], count: int) -> list[float]:
     """Directions for loops, as far as can be from the curves that leave the node."""
     tries = [math.pi / 2 + k * math.pi / 12 for k in range(24)]
@@ -195,49 +208,81 @@ def placed(
     owners: Sequence[int],
     curves: Sequence[Curve],
     nodes: Sequence[Node],
-) -> tuple[list[Points], int]:
-    """A place for each label, and how many of them cover a curve, a node or each other."""
+) -> tuple[list[Points], int, int]:
+    """A place for each label; how many cover something, and how many are nearer to another's curve."""
     points = np.vstack([c.points for c in curves]) if curves else np.zeros((0, 2))
-    whose = np.concatenate([np.full(len(c.points), c.stroke) for c in curves]) if curves else []
+    whose = np.array([c.stroke for c in curves for _ in c.points], dtype=int)
     blocks = np.array([box_of(n.place, (2 * n.wide + 4, 2 * n.high + 4)) for n in nodes])
-    choices, costs, hard = [], [], []
+    choices, costs, hard, unclear = [], [], [], []
     for size, anchor, owner in zip(sizes, anchors, owners, strict=True):
         half = np.array(size) / 2
         flat = np.eye(2)[np.abs(anchor.away / half).argmax(axis=1)] * np.sign(anchor.away)
-        gaps = (3.0, 8.0, 15.0, 24.0)
-        centers = np.vstack([
-            anchor.points + ((np.abs(away) @ half) + g)[:, None] * away
-            for away in (flat, anchor.away) for g in gaps
-        ])  # fmt: skip
+        tries = [(flat, g, 0.0) for g in GAPS] + [(anchor.away, g, 0.05) for g in GAPS[:2]]
+        centers = np.vstack(
+            [anchor.points + (np.abs(away) @ half + gap)[:, None] * away for away, gap, _ in tries]
+        )
         boxes = box_of(centers, size)
-        on = _inside(boxes, points, 1.5)
-        near = _inside(boxes, points, 7.0) & (np.asarray(whose) != owner)
-        bad = on.sum(axis=1) + 20.0 * _meet(boxes, blocks).sum(axis=1)
-        cost = np.concatenate([anchor.cost + 0.012 * g + x for x in (0.0, 0.05) for g in gaps])
+        far = _distance(boxes, points)
+        bad = (far < 1.5).sum(axis=1) + 20.0 * _meet(boxes, blocks).sum(axis=1)
+        own = far[:, whose == owner].min(axis=1, initial=np.inf)
+        other = far[:, whose != owner].min(axis=1, initial=np.inf)
+        cost = np.concatenate([anchor.cost + 0.012 * gap + more for _, gap, more in tries])
         choices.append(boxes)
         hard.append(bad)
-        costs.append(cost + 0.06 * near.sum(axis=1))
-    picked = [int(np.argmin(100 * h + c)) for h, c in zip(hard, costs, strict=True)]
-    for _ in range(5):
-        before = list(picked)
-        for k in range(len(picked)):
-            rest = [choices[i][p] for i, p in enumerate(picked) if i != k]
-            meet = _meet(choices[k], np.array(rest), 1.5).sum(axis=1) if rest else 0
-            picked[k] = int(np.argmin(100 * (hard[k] + 6 * meet) + costs[k]))
-        if picked == before:
-            break
+        # A label belongs to what it is nearest to.
+        unclear.append(other < own + 2.0)
+        costs.append(cost + 0.06 * np.clip(7.0 - other, 0, None) + unclear[-1])
+    picked = _picked(choices, hard, costs)
     boxes = np.array([choices[k][p] for k, p in enumerate(picked)]).reshape(-1, 4)
     meeting = _meet(boxes, boxes, 1.0) & ~np.eye(len(boxes), dtype=bool)
     wrong = meeting.any(axis=1) | np.array([hard[k][p] > 0 for k, p in enumerate(picked)], bool)
-    return [(b[:2] + b[2:]) / 2 for b in boxes], int(wrong.sum())
+    vague = sum(bool(unclear[k][p]) for k, p in enumerate(picked))
+    return [(b[:2] + b[2:]) / 2 for b in boxes], int(wrong.sum()), vague
 
 
-def _inside(boxes: Points, points: Points, room: float) -> Any:
-    x, y = points[:, 0], points[:, 1]
-    return (
-        (x > boxes[:, :1] - room) & (y > boxes[:, 1:2] - room)
-        & (x < boxes[:, 2:3] + room) & (y < boxes[:, 3:] + room)
-    )  # fmt: skip
+def _picked(choices: list[Any], hard: list[Any], costs: list[Any]) -> list[int]:
+    """One choice a label: those with the fewest clear places first, then each anew among the rest."""
+    alone = [100.0 * h + c for h, c in zip(hard, costs, strict=True)]
+    picked: dict[int, int] = {}
+
+    def best(k: int, without: int | None = None) -> tuple[float, int]:
+        rest = [choices[i][p] for i, p in picked.items() if i not in (k, without)]
+        meet = _meet(choices[k], np.array(rest), 1.5).sum(axis=1) if rest else 0.0
+        total = alone[k] + 600.0 * meet
+        return float(total.min()), int(total.argmin())
+
+    for k in sorted(range(len(choices)), key=lambda k: int((hard[k] == 0).sum())):
+        picked[k] = best(k)[1]
+    for _ in range(6):
+        before = dict(picked)
+        for k in picked:
+            cost, picked[k] = best(k)
+            if cost >= 100.0 and alone[k].min() < 100.0 and len(choices) <= FEW:
+                _make_room(k, picked, best)
+        if picked == before:
+            break
+    return [picked[k] for k in range(len(choices))]
+
+
+def _make_room(k: int, picked: dict[int, int], best: Any) -> None:
+    """Another label moves away, where both are better off than before."""
+    for i in list(picked):
+        if i == k:
+            continue
+        old = picked[k], picked[i]
+        before = best(k)[0] + best(i)[0]
+        picked[k] = best(k, without=i)[1]
+        picked[i] = best(i)[1]
+        if best(k)[0] + best(i)[0] < before - 50.0:
+            return
+        picked[k], picked[i] = old
+
+
+def _distance(boxes: Points, points: Points) -> Points:
+    """From each box to each point along the farther axis, 0 inside."""
+    off = [np.maximum(boxes[:, k, None] - points[:, k], points[:, k] - boxes[:, k + 2, None])
+           for k in (0, 1)]  # fmt: skip
+    return np.asarray(np.maximum(np.maximum(*off), 0.0))
 
 
 def _meet(boxes: Points, others: Points, room: float = 0.0) -> Any:

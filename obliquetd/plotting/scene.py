@@ -21,6 +21,7 @@ from obliquetd.plotting.routes import (
     Anchor,
     Curve,
     Node,
+    arched,
     bent,
     box_of,
     loop,
@@ -36,6 +37,8 @@ NAME = 9.5
 """Size of the letters of a state's name."""
 LARGEST = (1040.0, 640.0)
 """Width and height in points up to which letters stay readable where a report shows the picture."""
+ROOMY = (460.0, 330.0)
+"""Width and height that a graph without labels takes at least one of."""
 GROWTH = 1.17
 
 
@@ -50,7 +53,7 @@ class Label:
 
 @dataclass
 class Scene:
-    """What is drawn, in points; ``wrong`` labels cover something."""
+    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are nearer to another's curve."""
 
     nodes: list[Node]
     dots: dict[int, Node]
@@ -58,6 +61,7 @@ class Scene:
     labels: list[Label] = field(default_factory=list)
     rings: dict[int, float] = field(default_factory=dict)
     wrong: int = 0
+    vague: int = 0
 
     @property
     def bounds(self) -> Points:
@@ -91,24 +95,44 @@ def fitting(
     listed = list(layouts)
     best: Scene | None = None
     for layout in listed if labels is not False else ():
-        scale = _least(layout, names, 30.0, 54.0 if layout.kind == "line" and len(names) > 4 else 90.0)
-        for _ in range(9):
-            scene = _arranged(layout, strokes, names, scale, labelled=True)
-            if best is not None and not scene.fits:
-                break
-            if best is None or scene.wrong < best.wrong:
-                best = scene
-            if not scene.wrong and scene.fits:
-                return scene
-            scale *= GROWTH
+        tried = _grown(layout, strokes, names)
+        best = min([tried, best] if best else [tried], key=lambda x: (not x.fits, x.wrong, x.vague))
+        if best.fits and not best.wrong:
+            return best
+        if best.wrong > 0.3 * len(best.labels):
+            break
     if best is not None and labels:
         return best
     for room, edge in ((14.0, 60.0), (6.0, 30.0)):
         for layout in listed:
-            scene = _arranged(layout, strokes, names, _least(layout, names, room, edge), labelled=False)
+            scale = _least(layout, names, room, edge)
+            scene = _arranged(layout, strokes, names, scale, labelled=False)
+            larger = min(x / max(y, 1.0) for x, y in zip(ROOMY, scene.size, strict=True))
+            if larger > 1:
+                return _arranged(layout, strokes, names, scale * larger, labelled=False)
             if scene.fits:
                 return scene
     return None
+
+
+def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> Scene:
+    """The layout with labels, at the scale at which fewest are wrong; a little larger to be clear."""
+    least = 54.0 if layout.kind == "line" and len(names) > 8 else 90.0
+    scale = _least(layout, names, 30.0, least)
+    best = _arranged(layout, strokes, names, scale, labelled=True)
+    further = 0
+    for _ in range(8):
+        if not (best.wrong or best.vague) or further == 3:
+            break
+        further += not best.wrong
+        share = best.wrong / len(best.labels) if best.labels else 0.0
+        scale *= GROWTH ** (1 if share < 0.15 else 2 if share < 0.4 else 3)
+        scene = _arranged(layout, strokes, names, scale, labelled=True)
+        if not scene.fits:
+            break
+        if (scene.wrong, scene.vague) < (best.wrong, best.vague):
+            best = scene
+    return best
 
 
 def _wide(name: str) -> float:
@@ -138,14 +162,21 @@ def _arranged(
     for k, stroke in enumerate(strokes):
         if not stroke.is_merged:
             bundles.setdefault((stroke.sources[0], stroke.targets[0]), []).append(k)
-    gap = 26.0 if labelled else 15.0
+    to_and_fro = any((t, s) in bundles for s, t in bundles if s != t)
     for (s, t), group in bundles.items():
         if s == t:
             continue
-        length = float(np.linalg.norm(nodes[s].place - nodes[t].place))
+        way = nodes[t].place - nodes[s].place
+        length = float(np.linalg.norm(way))
+        gap = _lane(strokes, group, way / length) if labelled else 15.0
         for i, k in enumerate(group):
             off = 9.0 + gap * i if (t, s) in bundles else gap * (i - (len(group) - 1) / 2)
-            curve = bent(nodes[s], nodes[t], 2 * off / length, k, nodes)
+            leap = layout.kind == "line" and length > (1.5 if to_and_fro else 2.5) * scale
+            curve = (
+                arched(nodes[s], nodes[t], 44 + 0.05 * length + 14 * i, k)
+                if leap and abs(nodes[s].place[1] - nodes[t].place[1]) < 1
+                else bent(nodes[s], nodes[t], 2 * off / length, k, nodes)
+            )
             scene.curves.append(curve)
             anchors[k] = Anchor.along(curve)
     for k, stroke in enumerate(strokes):
@@ -170,11 +201,17 @@ def _arranged(
         _told_once(strokes, texts, anchors, names)
         sizes = [text_size(texts[k], LABEL) for k in anchors]
         blocks = [*nodes, *dots.values()]
-        places, scene.wrong = placed(
+        places, scene.wrong, scene.vague = placed(
             sizes, list(anchors.values()), list(anchors), scene.curves, blocks
         )
         scene.labels = [Label(texts[k], p, k) for k, p in zip(anchors, places, strict=True)]
     return scene
+
+
+def _lane(strokes: Sequence[Stroke], group: Sequence[int], way: Points) -> float:
+    """How far parallel curves are apart for a label between them."""
+    sizes = np.array([text_size(strokes[k].text, LABEL) for k in group]).max(axis=0)
+    return min(1.1 * float(sizes[0] * abs(way[1]) + sizes[1] * abs(way[0])) + 10.0, 120.0)
 
 
 def _leaving(curves: Sequence[Curve], node: Node) -> list[float]:
@@ -195,9 +232,9 @@ def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
     scene.rings[k] = far
     turns = np.linspace(0, 2 * math.pi, 181)
     rim = middle.place + far * np.column_stack([np.cos(turns), np.sin(turns)])
-    for part in np.array_split(rim, 12):
-        scene.curves.append(Curve(part, k, arrow=False))
-        scene.curves[-1].points = part
+    band = [middle.place + (rim - middle.place) * (far + x) / far for x in (-5, 0, 5)]
+    scene.curves.append(Curve(rim[:2], k, arrow=False))
+    scene.curves[-1].points = np.vstack(band)
     half = math.pi / len(outer)
     if layout.center in stroke.sources:
         angle = math.pi / 2 + half * (1 + 2 * len(scene.rings))
