@@ -59,10 +59,10 @@ def _wide(entries: Sequence[float], columns: int) -> float:
     """The width of a legend; its columns are filled one after the other, the first ones more."""
     fewest, more = divmod(len(entries), columns)
     ends = np.cumsum([fewest + (k < more) for k in range(columns)])
-    return sum(max(part) for part in np.split(np.array(entries), ends[:-1]))
+    return float(sum(part.max() for part in np.split(np.array(entries), ends[:-1])))
 
 
 def _room(ax: Axes, width: float, height: float) -> float:
     """How many points of the page a point of the picture has on axes that are given."""
     box, dpi = ax.get_window_extent(), ax.figure.dpi
-    return min(72 * box.width / dpi / width, 72 * box.height / dpi / height)
+    return float(min(72 * box.width / dpi / width, 72 * box.height / dpi / height))

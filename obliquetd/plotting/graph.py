@@ -7,6 +7,7 @@ and each self-loop has a place of its own, so no two outcomes share a line or a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,9 @@ def mdp_graph(
         tried = list(layouts(mdp, strokes)) if drawable else []
     shown = labels if labels is not None or len(strokes) <= MOST_LABELS else False
     scene = fitting(tried, strokes, [mathtext(s) for s in mdp.states], shown)
-    return draw_matrix(mdp, problem, ax) if scene is None else _Drawing(scene, strokes, mdp, ax).axes
+    return (
+        draw_matrix(mdp, problem, ax) if scene is None else _Drawing(scene, strokes, mdp, ax).axes
+    )
 
 
 def _tangled(mdp: MDP, strokes: Sequence[Stroke]) -> bool:
@@ -117,7 +120,7 @@ def _given(mdp: MDP, strokes: Sequence[Stroke], positions: Mapping[Any, Any]) ->
     apart = far[far > 0]
     places = places / (float(apart.min()) if len(apart) else 1.0)
     hubs = {
-        k: places[[*x.sources, *x.targets]].mean(axis=0) + [0.0, 0.4]
+        k: places[[*x.sources, *x.targets]].mean(axis=0) + np.array([0.0, 0.4])
         for k, x in enumerate(strokes) if x.is_merged
     }  # fmt: skip
     return Layout("given", places, hubs)
@@ -126,9 +129,7 @@ def _given(mdp: MDP, strokes: Sequence[Stroke], positions: Mapping[Any, Any]) ->
 class _Drawing:
     """A scene on axes whose unit is a point, or less where there is no room."""
 
-    def __init__(
-        self, scene: Scene, strokes: Sequence[Stroke], mdp: MDP, ax: Axes | None
-    ) -> None:
+    def __init__(self, scene: Scene, strokes: Sequence[Stroke], mdp: MDP, ax: Axes | None) -> None:
         self.scene, self.strokes, self.mdp = scene, strokes, mdp
         self.axes, self.scale = framed(scene.bounds, self._handles(), ax)
         for k, far in scene.rings.items():
@@ -142,7 +143,7 @@ class _Drawing:
             self._node(node, mathtext(mdp.states[s]), mdp.states[s] in mdp.terminal)
         for label in scene.labels:
             self.axes.text(
-                *label.place, label.text, ha="center", va="center", fontsize=LABEL * self.scale,
+                label.place[0], label.place[1], label.text, ha="center", va="center", fontsize=LABEL * self.scale,
                 color=self._color(label.stroke), zorder=3.5, gid="outcome", linespacing=1.1,
             )  # fmt: skip
 
@@ -190,10 +191,11 @@ class _Drawing:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        right, left = Path.arc(-90, 90), Path.arc(90, 270)
+        turns = np.linspace(-math.pi / 2, math.pi / 2, 24)
+        right = node.high * np.column_stack([np.cos(turns), np.sin(turns)])
         off = np.array([node.wide - node.high, 0.0])
-        rim = np.vstack([right.vertices * node.high + off, left.vertices * node.high - off])
-        codes = [*right.codes, Path.LINETO, *left.codes[1:]]
+        rim = np.vstack([right + off, -right - off])
+        codes = [Path.MOVETO, *[Path.LINETO] * (len(rim) - 1)]
         path = Path(np.vstack([rim, rim[:1]]) + node.place, [*codes, Path.CLOSEPOLY])
         self.axes.add_patch(
             PathPatch(
@@ -203,7 +205,7 @@ class _Drawing:
             )
         )  # fmt: skip
         self.axes.text(
-            *node.place, text, ha="center", va="center_baseline", fontsize=NAME * self.scale,
+            node.place[0], node.place[1], text, ha="center", va="center_baseline", fontsize=NAME * self.scale,
             zorder=5, gid="state",
         )  # fmt: skip
 
@@ -212,7 +214,9 @@ class _Drawing:
         from matplotlib.lines import Line2D
 
         handles = []
-        by_action = {a: [x for x in self.strokes if x.action == a] for a in range(len(self.mdp.actions))}
+        by_action = {
+            a: [x for x in self.strokes if x.action == a] for a in range(len(self.mdp.actions))
+        }
         if len(self.mdp.actions) > 1:
             for a, strokes in by_action.items():
                 if strokes:
@@ -225,11 +229,20 @@ class _Drawing:
                     )  # fmt: skip
         if any(not x.taken for x in self.strokes):
             handles.append(
-                Line2D([], [], color=INK, linewidth=1.1, linestyle=DASHES, label="not taken by the target")
+                Line2D(
+                    [],
+                    [],
+                    color=INK,
+                    linewidth=1.1,
+                    linestyle=DASHES,
+                    label="not taken by the target",
+                )
             )
         if len({x.chance for x in self.strokes if x.chance}) > 1:
             handles.append(
-                Line2D([], [], color=INK, linewidth=3.0, label="wider: taken more often by the target")
+                Line2D(
+                    [], [], color=INK, linewidth=3.0, label="wider: taken more often by the target"
+                )
             )
         if self.mdp.terminal:
             handles.append(
@@ -246,4 +259,3 @@ def _width(stroke: Stroke) -> float:
     if not stroke.taken:
         return 1.1
     return 1.5 if stroke.chance is None else 0.9 + 1.5 * stroke.chance
-

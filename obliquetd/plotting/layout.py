@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -109,8 +110,8 @@ def chain_order(mdp: MDP, strokes: Sequence[Stroke]) -> list[int] | None:
         joined = {frozenset(pair) for pair in moves}
         for order in _orders(mdp, joined):
             place = {s: k for k, s in enumerate(order)}
-            near = all(frozenset(step) in joined for step in zip(order, order[1:], strict=False))
-            steps = [abs(int(np.subtract(*[place[s] for s in pair]))) for pair in joined]
+            near = all(frozenset(step) in joined for step in pairwise(order))
+            steps = [abs(place[min(pair)] - place[max(pair)]) for pair in joined]
             far = sum(step > (2 if n > 4 else 1) for step in steps)
             if near and far <= (0 if n <= 4 else n / 5) and steps.count(2) <= n - 2:
                 return order
@@ -125,8 +126,9 @@ def _orders(mdp: MDP, joined: set[frozenset[int]]) -> Iterator[list[int]]:
     if len(ends) == 2 and graph.number_of_edges() == n - 1 and nx.is_connected(graph):
         yield nx.shortest_path(graph, *ends)
     yield list(range(n))
-    if all(isinstance(s, int) for s in mdp.states):
-        yield sorted(range(n), key=lambda k: mdp.states[k])
+    numbers: list[Any] = list(mdp.states)
+    if all(isinstance(s, int) for s in numbers):
+        yield sorted(range(n), key=numbers.__getitem__)
     band: list[int] = list(nx.utils.reverse_cuthill_mckee_ordering(graph))
     yield band if band[0] <= band[-1] else band[::-1]
 
@@ -163,7 +165,9 @@ def _forces(n: int, pairs: Pairs, strokes: Sequence[Stroke], hubs: list[int]) ->
     if n <= 12 and n > 1:
         found.append(("circle", _circle(n, strokes, hubs)))
     dense = n <= 7 and len(edges) > 2 * n  # nothing inside a circle is in the way of another
-    scored = [(-1.0 if dense and kind == "circle" else crossings(edges, p), kind, p) for kind, p in found]
+    scored = [
+        (-1.0 if dense and kind == "circle" else crossings(edges, p), kind, p) for kind, p in found
+    ]
     for _, kind, places in sorted(scored, key=lambda x: x[0])[:MOST_TRIED]:
         spread = _apart(places, edges)
         yield Layout(kind, spread[:n], {k: spread[n + i] for i, k in enumerate(hubs)})
@@ -252,7 +256,9 @@ def cells_of(mdp: MDP) -> dict[Hashable, tuple[int, int]] | None:
     ((6, 8), None)
     """
     rows, n = mdp.table, len(mdp.states)
-    kept = (rows.state != rows.next_state) & np.array([bool(x != 0) for x in rows.discount.tolist()])
+    kept = (rows.state != rows.next_state) & np.array(
+        [bool(x != 0) for x in rows.discount.tolist()]
+    )
     pairs = np.unique(rows.state[kept] * n + rows.next_state[kept])
     moves = np.column_stack(np.divmod(pairs, n))
     if n < 4 or not len(moves) or len(moves) > 9 * n:

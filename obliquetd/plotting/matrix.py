@@ -66,11 +66,15 @@ def _moves(mdp: MDP, problem: PolicyEvaluation | None) -> tuple[Any, bool]:
     policy = np.zeros((len(mdp.states), len(mdp.actions)))
     order = {a: k for k, a in enumerate(mdp.actions)}
     for s, (state, offered) in enumerate(mdp.offered.items()):
-        given = problem.target[state] if problem else dict.fromkeys(offered, 1 / max(1, len(offered)))
+        given = (
+            problem.target[state] if problem else dict.fromkeys(offered, 1 / max(1, len(offered)))
+        )
         for a, chance in given.items():
             policy[s, order[a]] = _known(chance)
     chances = np.array([_known(p) for p in table.probability.tolist()])
-    amounts = np.nan_to_num(chances, nan=1.0) * np.nan_to_num(policy, nan=1.0)[table.state, table.action]
+    amounts = (
+        np.nan_to_num(chances, nan=1.0) * np.nan_to_num(policy, nan=1.0)[table.state, table.action]
+    )
     known = not (np.isnan(chances).any() or np.isnan(policy).any())
     return np.column_stack([table.state, table.next_state, amounts]), known
 

@@ -79,8 +79,9 @@ def merged(mdp: MDP, problem: PolicyEvaluation | None) -> list[Stroke]:
     --------
     >>> from obliquetd.domains import baird_star
     >>> problem = baird_star()
-    >>> [(s.text, len(s.sources), len(s.targets)) for s in merged(problem.mdp, problem)][0]
-    ('dashed: 1/6 each\nπ 0, μ 6/7', 7, 6)
+    >>> first = merged(problem.mdp, problem)[0]
+    >>> first.text.splitlines(), len(first.sources), len(first.targets)
+    (['dashed: 1/6 each', 'π 0, μ 6/7'], 7, 6)
     """
     index, order = mdp.index, {a: k for k, a in enumerate(mdp.actions)}
     pairs: dict[tuple[int, int], list[tuple[int, tuple[str, str]]]] = {}

@@ -15,20 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.plotting.frame import LABEL
+from obliquetd.plotting.labels import Anchor, box_of, placed
 from obliquetd.plotting.layout import Layout
 from obliquetd.plotting.outcomes import Stroke
-from obliquetd.plotting.routes import (
-    Anchor,
-    Curve,
-    Node,
-    arched,
-    bent,
-    box_of,
-    loop,
-    loop_angles,
-    placed,
-    text_size,
-)
+from obliquetd.plotting.routes import Curve, Node, arched, bent, loop, loop_angles, text_size
 
 __all__ = ["NAME", "Label", "Scene", "fitting"]
 
@@ -39,6 +29,8 @@ LARGEST = (1040.0, 640.0)
 """Width and height in points up to which letters stay readable where a report shows the picture."""
 ROOMY = (460.0, 330.0)
 """Width and height that a graph without labels takes at least one of."""
+CALM = 760.0
+"""Width up to which a scene grows only so that no label is nearer to the curve of another."""
 GROWTH = 1.17
 
 
@@ -128,7 +120,7 @@ def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> S
         share = best.wrong / len(best.labels) if best.labels else 0.0
         scale *= GROWTH ** (1 if share < 0.15 else 2 if share < 0.4 else 3)
         scene = _arranged(layout, strokes, names, scale, labelled=True)
-        if not scene.fits:
+        if not scene.fits or (not best.wrong and scene.size[0] > CALM):
             break
         if (scene.wrong, scene.vague) < (best.wrong, best.vague):
             best = scene
@@ -191,7 +183,7 @@ def _arranged(
             anchors[k] = _ring(scene, layout, stroke, k)
     for s, node in enumerate(nodes):
         group = bundles.get((s, s), [])
-        angles = loop_angles(node, _leaving(scene.curves, node), len(group))
+        angles = loop_angles(_leaving(scene.curves, node), len(group))
         for k, angle in zip(group, angles, strict=True):
             curve = loop(node, angle, k)
             scene.curves.append(curve)
@@ -216,12 +208,8 @@ def _lane(strokes: Sequence[Stroke], group: Sequence[int], way: Points) -> float
 
 def _leaving(curves: Sequence[Curve], node: Node) -> list[float]:
     """The directions in which curves touch a node."""
-    found = []
-    for curve in curves:
-        for end in (curve.points[0], curve.points[-1]):
-            if node.holds(end, 4.0):
-                found.append(math.atan2(*(end - node.place)[::-1]))
-    return found
+    ends = [end for curve in curves for end in (curve.points[0], curve.points[-1])]
+    return [math.atan2(*(end - node.place)[::-1]) for end in ends if node.holds(end, 4.0)]
 
 
 def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
@@ -267,7 +255,10 @@ def _kind(names: Sequence[str]) -> str:
 
 
 def _told_once(
-    strokes: Sequence[Stroke], texts: dict[int, str], anchors: dict[int, Anchor], names: Sequence[str]
+    strokes: Sequence[Stroke],
+    texts: dict[int, str],
+    anchors: dict[int, Anchor],
+    names: Sequence[str],
 ) -> None:
     """One label for what every state does alike, beside any of its lines."""
     alike: dict[tuple[Any, ...], list[int]] = {}
