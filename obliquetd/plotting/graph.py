@@ -8,7 +8,7 @@ and each self-loop has a place of its own, so no two outcomes share a line or a 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,16 +89,21 @@ def mdp_graph(
     problem = model if isinstance(model, PolicyEvaluation) else None
     mdp = model.mdp if isinstance(model, PolicyEvaluation) else model
     strokes = merged(mdp, problem) if len(mdp.table) <= MOST_OUTCOMES or positions else []
+    tried: Iterable[Layout] = ()
     if positions is not None:
         tried = [_given(mdp, strokes, positions)]
     else:
         cells = cells_of(mdp)
-        if cells is not None and (not strokes or chain_order(mdp, strokes) is None):
+        chain = strokes and all(isinstance(s, int) for s in mdp.states)
+        if cells is not None and not (chain and chain_order(mdp, strokes)):
             return draw_grid(mdp, problem, cells, ax)
-        drawable = strokes and len(mdp.states) <= MOST_STATES and not _tangled(mdp, strokes)
-        tried = list(layouts(mdp, strokes)) if drawable else []
+        if strokes and len(mdp.states) <= MOST_STATES and not _tangled(mdp, strokes):
+            tried = layouts(mdp, strokes)
     shown = labels if labels is not None or len(strokes) <= MOST_LABELS else False
-    scene = fitting(tried, strokes, [mathtext(s) for s in mdp.states], shown)
+    names = [mathtext(s) for s in mdp.states]
+    scene = fitting(tried, strokes, names, shown)
+    if scene is None and positions is not None:
+        scene = fitting(tried, strokes, names, labels=True)
     return (
         draw_matrix(mdp, problem, ax) if scene is None else _Drawing(scene, strokes, mdp, ax).axes
     )

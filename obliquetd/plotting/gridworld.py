@@ -123,16 +123,21 @@ def draw_grid(
 
 
 def _values(problem: PolicyEvaluation | None, facts: Facts) -> dict[Hashable, float | None]:
-    if problem is None:
+    """What each state is worth under the target, where that is a number."""
+    if problem is None or problem.arithmetic == "symbolic":
         return {}
     try:
-        found = [as_float(v) for v in np.asarray(problem.v_pi, dtype=object).ravel().tolist()]
+        found = np.asarray(problem.v_pi, dtype=float).ravel()
     except ObliqueTDError:  # a discount of 1 on a chain that never ends has no values
         return {}
-    return {
-        s: None if s in facts.closed else v
-        for s, v in zip(problem.mdp.states, found, strict=True)
-    }  # fmt: skip
+    values: dict[Hashable, float | None] = dict.fromkeys(problem.mdp.states, 0.0)
+    if problem.states == problem.mdp.states:
+        values.update(zip(problem.states, found.tolist(), strict=True))
+    else:  # those of pairs (state, action)
+        pairs: list[Any] = list(problem.states)
+        for (s, a), worth in zip(pairs, found.tolist(), strict=True):
+            values[s] = (values[s] or 0.0) + float(problem.target[s].get(a, 0)) * worth
+    return {s: None if s in facts.closed else v for s, v in values.items()}
 
 
 def _short(value: float) -> str:

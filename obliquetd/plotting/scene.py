@@ -7,7 +7,7 @@ then goes without labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,9 +84,16 @@ def fitting(
     With ``labels`` True they are kept, and the arrangement is that which covers least. None where not
     even the nodes fit a page.
     """
-    listed = list(layouts)
+    source, seen = iter(layouts), list[Layout]()
+
+    def each() -> Iterator[Layout]:  # a layout is made when it is tried
+        yield from tuple(seen)
+        for layout in source:
+            seen.append(layout)
+            yield layout
+
     best: Scene | None = None
-    for layout in listed if labels is not False else ():
+    for layout in each() if labels is not False else ():
         tried = _grown(layout, strokes, names)
         best = min([tried, best] if best else [tried], key=lambda x: (not x.fits, x.wrong, x.vague))
         if best.fits and not best.wrong:
@@ -96,7 +103,7 @@ def fitting(
     if best is not None and labels:
         return best
     for room, edge in ((14.0, 60.0), (6.0, 30.0)):
-        for layout in listed:
+        for layout in each():
             scale = _least(layout, names, room, edge)
             scene = _arranged(layout, strokes, names, scale, labelled=False)
             larger = min(x / max(y, 1.0) for x, y in zip(ROOMY, scene.size, strict=True))

@@ -29,8 +29,8 @@ __all__ = ["MAKERS", "named"]
 
 DRAWN = (TD(), SETD(), ETD())
 """Whose regions and curves are drawn, beside the reader's own: they differ in one word."""
-MOST_DRAWN = 14
-"""States up to which the graph is drawn."""
+MOST_EXACT = 14
+"""States and features up to which curves have their exact expectation beside them."""
 REGION_SIZE = (6, 4)
 """States and features up to which regions in the discount are computed."""
 CURVE_STEPS, CURVE_RUNS = 2000, 20
@@ -47,15 +47,12 @@ def named(learners: Iterable[Learner], taken: Collection[str] = ()) -> dict[str,
     return out
 
 
-def _graph(problem: PolicyEvaluation) -> Picture | str:
-    n = len(problem.states)
-    if n > MOST_DRAWN:
-        return f"not drawn: {n} states, more than {MOST_DRAWN}"
+def _graph(problem: PolicyEvaluation) -> Picture:
     about = (
-        f"A graph of {n} states and {len(problem.mdp.table)} outcomes; the table of transitions "
-        "has the same numbers."
+        f"A graph of {len(problem.mdp.states)} states and {len(problem.mdp.table)} outcomes; the table "
+        "of transitions has the same numbers."
     )
-    return as_svg(mdp_graph(problem), "The model as a graph", about)
+    return as_svg(mdp_graph(problem), "The model as a graph", about, scrolls=True)
 
 
 def _geometry(problem: PolicyEvaluation) -> Picture | str:
@@ -136,7 +133,7 @@ def _curves(analysis: Analysis, own: Sequence[Learner]) -> Picture | str:
     if theta0 is not None and not (floats.Phi @ np.array(theta0)).any():
         return "every value and every error is 0, whatever the weights are"
     found = simulate(floats, chosen, CURVE_STEPS, CURVE_RUNS, seed=0, theta0=theta0)
-    small = len(problem.states) <= MOST_DRAWN and floats.Phi.shape[1] <= MOST_DRAWN
+    small = len(problem.states) <= MOST_EXACT and floats.Phi.shape[1] <= MOST_EXACT
     exact = expected_errors(floats, chosen, CURVE_STEPS, theta0) if small else {}
     ax = learning_curves(found, exact={name: lines["rmse"] for name, lines in exact.items()})
     sizes = ", ".join(f"{name} {x.step_size(0):.3g}" for name, x in chosen.items())

@@ -4,6 +4,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
@@ -61,7 +62,7 @@ def test_parallel_opposite_and_looping_edges_all_keep_their_labels():
 
 def covered(ax):
     """How many pairs of edge labels share more than a tenth of the smaller one."""
-    ax.figure.canvas.draw()
+    FigureCanvasAgg(ax.figure).draw()
     boxes = [t.get_window_extent() for t in outcomes(ax)]
     count = 0
     for i, a in enumerate(boxes):
@@ -74,11 +75,10 @@ def covered(ax):
 
 
 @pytest.mark.parametrize(
-    ("model", "allowed"),
-    [(TWO, 0), (two_state(reward=1), 0), (boyan_chain(), 0), (random_problem(4, 2, seed=1), 2)],
+    "model", [TWO, two_state(reward=1), boyan_chain(), random_problem(4, 2, seed=1)]
 )
-def test_labels_do_not_cover_each_other(model, allowed):
-    assert covered(mdp_graph(model)) <= allowed
+def test_labels_do_not_cover_each_other(model):
+    assert covered(mdp_graph(model)) == 0
 
 
 def test_policies_rewards_and_ends_are_written():
@@ -97,10 +97,12 @@ def test_terminal_and_single_states_and_large_ones():
     ended = MDP.from_transitions([("s", "a", "end", 1, 0)])
     assert len(outcomes(mdp_graph(ended))) == 1
     assert len(outcomes(mdp_graph(MDP.from_transitions([(0, "a", 0, 1, 0)])))) == 1
-    assert not outcomes(mdp_graph(baird_star()))
-    assert len(outcomes(mdp_graph(baird_star(), labels=True))) == 49
-    with pytest.raises(InputError, match="31 states"):
-        mdp_graph(random_mdp(31, 1, 0))
+    star = {t.get_text() for t in outcomes(mdp_graph(baird_star()))}
+    assert star == {
+        "solid: 1\nfrom every state\nπ 1, μ 1/7",
+        "dashed: 1/6 to each corner\nfrom every state\nπ 0, μ 6/7",
+    }
+    assert len(mdp_graph(random_mdp(31, 1, 0)).images) == 1  # 528 moves are no picture of lines
 
 
 def markers(ax):
