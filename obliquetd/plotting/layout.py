@@ -170,6 +170,8 @@ def _forces(n: int, pairs: Pairs, strokes: Sequence[Stroke], hubs: list[int]) ->
     ]
     for _, kind, places in sorted(scored, key=lambda x: x[0])[:MOST_TRIED]:
         spread = _apart(places, edges)
+        if np.ptp(spread[:, 1]) > np.ptp(spread[:, 0]) + 1e-9:  # a page is wider than high
+            spread = np.column_stack([spread[:, 1], -spread[:, 0]])
         yield Layout(kind, spread[:n], {k: spread[n + i] for i, k in enumerate(hubs)})
 
 

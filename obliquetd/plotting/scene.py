@@ -31,6 +31,8 @@ ROOMY = (460.0, 330.0)
 """Width and height that a graph without labels takes at least one of."""
 CALM = 760.0
 """Width up to which a scene grows only so that no label is nearer to the curve of another."""
+MANY = 6
+"""States from which what all of them do is written once; in a star it always is."""
 GROWTH = 1.17
 
 
@@ -197,7 +199,8 @@ def _arranged(
             anchors[k] = Anchor.along(curve, early=False)
     if labelled:
         texts = {k: _text(strokes[k], layout, names) for k in anchors}
-        _told_once(strokes, texts, anchors, names)
+        if layout.center is not None or len(names) >= MANY:
+            _told_once(strokes, texts, anchors, names)
         sizes = [text_size(texts[k], LABEL) for k in anchors]
         blocks = [*nodes, *dots.values()]
         places, scene.wrong, scene.vague = placed(

@@ -10,21 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from obliquetd import MDP, Policy, PolicyEvaluation
-from obliquetd.domains import (
-    baird_star,
-    boyan_chain,
-    collision,
-    corrupted_chain,
-    dense_random_mdp,
-    four_rooms,
-    kolter,
-    random_mdp,
-    random_problem,
-    random_walk,
-    two_state,
-    w_to_2w,
-)
+from obliquetd import MDP, Policy, PolicyEvaluation, domains
 from obliquetd.errors import InputError
 from obliquetd.plotting import mdp_graph
 from obliquetd.plotting.graph import ACTIONS
@@ -39,21 +25,21 @@ from obliquetd.plotting.scene import fitting
 REPORT = (960, 640)
 """Pixels that a picture of a report has on a desk: the width of the page, 80 percent of its height."""
 DOMAINS = {
-    "two states": two_state(reward=1),
-    "star": baird_star(),
-    "small star": baird_star(corners=4),
-    "boyan": boyan_chain(),
-    "boyan 13": boyan_chain(discount=1, states=13),
-    "walk": random_walk(),
-    "long walk": random_walk(19),
-    "corrupted": corrupted_chain(),
-    "collision": collision(),
-    "kolter": kolter(),
-    "w to 2w": w_to_2w("gamma", "epsilon"),
-    "rooms": four_rooms(),
+    "two states": domains.two_state(reward=1),
+    "star": domains.baird_star(),
+    "small star": domains.baird_star(corners=4),
+    "boyan": domains.boyan_chain(),
+    "boyan 13": domains.boyan_chain(discount=1, states=13),
+    "walk": domains.random_walk(),
+    "long walk": domains.random_walk(19),
+    "corrupted": domains.corrupted_chain(),
+    "collision": domains.collision(),
+    "kolter": domains.kolter(),
+    "w to 2w": domains.w_to_2w("gamma", "epsilon"),
+    "rooms": domains.four_rooms(),
 }
-RANDOM = [random_mdp(2 + k % 3, 1 + k % 2, seed=k) for k in range(14)] + [
-    random_problem(2 + k % 3, 2, seed=k) for k in range(6)
+RANDOM = [domains.random_mdp(2 + k % 3, 1 + k % 2, seed=k) for k in range(14)] + [
+    domains.random_problem(2 + k % 3, 2, seed=k) for k in range(6)
 ]
 
 
@@ -100,11 +86,15 @@ def test_random_models_are_readable(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_larger_random_models_are_readable(seed):
-    assert_readable(mdp_graph(random_mdp(5 + seed % 4, 1 + seed % 3, seed=seed)))
-    assert_readable(mdp_graph(random_mdp(9 + 4 * seed, 1 + seed % 2, seed, deterministic=True)))
+    assert_readable(mdp_graph(domains.random_mdp(5 + seed % 4, 1 + seed % 3, seed=seed)))
+    assert_readable(
+        mdp_graph(domains.random_mdp(9 + 4 * seed, 1 + seed % 2, seed, deterministic=True))
+    )
 
 
-@pytest.mark.parametrize("model", [two_state(reward=1), kolter(), random_mdp(4, 2, 7)])
+@pytest.mark.parametrize(
+    "model", [domains.two_state(reward=1), domains.kolter(), domains.random_mdp(4, 2, 7)]
+)
 def test_labels_are_beside_lines_and_outside_nodes(model):
     """No point of any curve, loops included, is in the box of a label; nor is a node."""
     problem = model if isinstance(model, PolicyEvaluation) else None
@@ -138,7 +128,13 @@ def kind(mdp, problem=None):
 
 
 def test_chains_are_lines():
-    for problem in (two_state(), boyan_chain(), random_walk(19), corrupted_chain(), collision()):
+    for problem in (
+        domains.two_state(),
+        domains.boyan_chain(),
+        domains.random_walk(19),
+        domains.corrupted_chain(),
+        domains.collision(),
+    ):
         strokes = merged(problem.mdp, problem)
         order = chain_order(problem.mdp, strokes)
         assert order == sorted(order)
@@ -148,12 +144,12 @@ def test_chains_are_lines():
     rows = shuffled + [(s, "go", s, "1/2", 0) for s in "cadb"] + [("e", "go", "e", 1, 0)]
     mdp = MDP.from_transitions(rows, states="abcde")
     assert "".join(mdp.states[k] for k in chain_order(mdp, merged(mdp, None))) in ("cadbe", "ebdac")
-    assert kind(random_mdp(5, 2, 1)) not in ("line", "star")
+    assert kind(domains.random_mdp(5, 2, 1)) not in ("line", "star")
 
 
 @pytest.mark.parametrize("corners", [3, 5, 6])
 def test_a_star_has_its_centre_in_the_centre(corners):
-    problem = baird_star(corners=corners)
+    problem = domains.baird_star(corners=corners)
     layout = next(layouts(problem.mdp, merged(problem.mdp, problem)))
     assert layout.kind == "star"
     outer = [p for k, p in enumerate(layout.states) if problem.mdp.states[k] != "center"]
@@ -169,7 +165,7 @@ def test_identical_outcomes_are_one():
     assert throw.text == "throw: 1/6 each"
     assert throw.targets == tuple(die.index[k] for k in range(1, 7))
     assert len(gid(mdp_graph(die), "outcome")) == 1
-    back = [s for s in merged(collision().mdp, collision()) if s.is_merged]
+    back = [s for s in merged(domains.collision().mdp, domains.collision()) if s.is_merged]
     assert [(s.text, len(s.sources)) for s in back] == [
         ("retreat: 1/4 each, ends\nπ 0, μ 1/2", 4),
         ("forward: 1/4 each, r = 1, ends\nπ 1, μ 1/2", 1),
@@ -183,7 +179,7 @@ def test_identical_outcomes_are_one():
 
 
 def test_every_outcome_is_in_one_stroke():
-    for model in [*RANDOM[:6], baird_star().mdp, collision().mdp]:
+    for model in [*RANDOM[:6], domains.baird_star().mdp, domains.collision().mdp]:
         mdp = getattr(model, "mdp", model)
         drawn = sum(
             len(s.sources) * len(s.targets) for s in merged(mdp, None) if s.action is not None
@@ -196,7 +192,7 @@ def test_every_outcome_is_in_one_stroke():
 
 def test_the_legend_draws_what_the_picture_draws():
     """Baird's action called dashed is dashed in both; widths follow the policy."""
-    ax = mdp_graph(baird_star())
+    ax = mdp_graph(domains.baird_star())
     lines = {
         t.get_text(): h
         for t, h in zip(ax.get_legend().get_texts(), ax.get_legend().get_lines(), strict=True)
@@ -207,7 +203,7 @@ def test_the_legend_draws_what_the_picture_draws():
         assert own
         assert {p.get_linestyle() == "-" for p in own} == {lines[name].get_linestyle() == "-"}
         assert max(p.get_linewidth() for p in own) == pytest.approx(lines[name].get_linewidth())
-    problem = random_problem(3, 2, seed=4)
+    problem = domains.random_problem(3, 2, seed=4)
     ax = mdp_graph(problem)
     assert "wider: taken more often by the target" in [
         t.get_text() for t in ax.get_legend().get_texts()
@@ -280,7 +276,7 @@ def test_the_cliff():
 
 
 def test_rooms_have_walls_and_a_goal():
-    problem = four_rooms()
+    problem = domains.four_rooms()
     ax = mdp_graph(problem)
     walls = [p for p in ax.patches if getattr(p, "get_hatch", lambda: None)()]
     assert len(walls) == 121 - 104
@@ -297,7 +293,13 @@ def test_rooms_have_walls_and_a_goal():
 
 
 @pytest.mark.parametrize(
-    "model", [boyan_chain().mdp, random_walk().mdp, random_mdp(4, 2, 1), random_mdp(12, 2, 0)]
+    "model",
+    [
+        domains.boyan_chain().mdp,
+        domains.random_walk().mdp,
+        domains.random_mdp(4, 2, 1),
+        domains.random_mdp(12, 2, 0),
+    ],
 )
 def test_numbers_alone_make_no_grid(model):
     strokes = merged(model, None)
@@ -305,7 +307,7 @@ def test_numbers_alone_make_no_grid(model):
 
 
 def test_large_models_are_a_matrix():
-    problem = dense_random_mdp(40, 2, 3)
+    problem = domains.dense_random_mdp(40, 2, 3)
     ax = mdp_graph(problem)
     assert np.allclose(
         ax.images[0].get_array(),
@@ -322,7 +324,7 @@ def test_large_models_are_a_matrix():
 
 
 def test_places_and_axes_of_the_readers_own():
-    problem = two_state(reward=1)
+    problem = domains.two_state(reward=1)
     ax = mdp_graph(problem, positions={"left": (0, 0), "right": (0, 5)})
     at = {t.get_text(): t.get_position() for t in gid(ax, "state")}
     assert at["left"][0] == at["right"][0]
@@ -333,7 +335,7 @@ def test_places_and_axes_of_the_readers_own():
     boxes = [t.get_window_extent() for t in gid(small, "outcome")]
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
     assert not gid(mdp_graph(problem, labels=False), "outcome")
-    assert gid(mdp_graph(random_mdp(5, 2, 14), labels=True), "outcome")
+    assert gid(mdp_graph(domains.random_mdp(5, 2, 14), labels=True), "outcome")
 
 
 def lightness(color):
