@@ -47,11 +47,14 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
     ax.set_aspect("equal")
     ax.set_axis_off()
     if handles:
-        ax.legend(
+        legend = ax.legend(
             handles=handles, frameon=False, fontsize=LABEL * scale, ncols=columns,
             loc="lower center", bbox_to_anchor=(x, y - height / 2), bbox_transform=ax.transData,
             borderaxespad=0.2, handlelength=2.6, labelspacing=0.35, columnspacing=1.4,
         )  # fmt: skip
+        for line in legend.get_lines():
+            line.set_linewidth(scale * line.get_linewidth())
+            line.set_markersize(scale * line.get_markersize())
     return ax, scale
 
 

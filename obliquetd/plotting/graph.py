@@ -156,9 +156,9 @@ class _Drawing:
         action = self.strokes[k].action
         return INK if action is None else ACTIONS[action % len(ACTIONS)]
 
-    def _line(self, k: int) -> dict[str, Any]:
+    def _line(self, k: int, scale: float) -> dict[str, Any]:
         stroke = self.strokes[k]
-        return {"color": self._color(k), "linewidth": _width(stroke) * self.scale,
+        return {"color": self._color(k), "linewidth": _width(stroke) * scale,
                 "linestyle": "-" if stroke.taken else DASHES}  # fmt: skip
 
     def _curve(self, curve: Curve) -> None:
@@ -171,7 +171,7 @@ class _Drawing:
         self.axes.add_patch(
             FancyArrowPatch(
                 path=path, arrowstyle="-|>" if curve.arrow else "-",
-                mutation_scale=11 * self.scale, shrinkA=0, shrinkB=0, **self._line(curve.stroke),
+                mutation_scale=11 * self.scale, shrinkA=0, shrinkB=0, **self._line(curve.stroke, self.scale),
             )
         )  # fmt: skip
 
@@ -181,7 +181,7 @@ class _Drawing:
         place = tuple(self.scene.nodes[self._center(k)].place)
         band = {"facecolor": "none", "edgecolor": self._color(k), "zorder": 0.5}
         self.axes.add_patch(Circle(place, far, linewidth=9 * self.scale, alpha=0.16, **band))
-        line = {x: y for x, y in self._line(k).items() if x != "color"}
+        line = {x: y for x, y in self._line(k, self.scale).items() if x != "color"}
         self.axes.add_patch(Circle(place, far, **band, **line))
 
     def _center(self, k: int) -> int:
@@ -254,7 +254,10 @@ class _Drawing:
                 Line2D([], [], linestyle="none", marker="o", markersize=9, markerfacecolor="#E4E4E4",
                        markeredgecolor="black", markeredgewidth=2.0, label="terminal")
             )  # fmt: skip
-        if not self.scene.labels and self.strokes:
+        for label in self.scene.unsaid:
+            told = ", ".join(label.text.split("\n"))
+            handles.append(Line2D([], [], label=told, **self._line(label.stroke, 1.0)))
+        if not (self.scene.labels or self.scene.unsaid) and self.strokes:
             told = f"{len(self.mdp.table)} outcomes; the table of transitions has their numbers"
             handles.append(Line2D([], [], linestyle="none", label=told))
         return handles

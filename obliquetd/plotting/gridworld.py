@@ -24,7 +24,7 @@ __all__ = ["draw_grid"]
 SIDE = 46.0
 """Of a cell in points, where there is room for it."""
 LARGEST = (1000.0, 560.0)
-SMALL = 7.5
+SMALL = 8.0
 """Size of the letters in a cell."""
 READABLE, POINTING = 36.0, 12.0
 """Sides from which a cell has text, and arrows."""
@@ -93,9 +93,16 @@ def draw_grid(
         if side >= READABLE:
             ink = "white" if closed else INK
             if numbered:
-                write(at + np.array([3, side - 3]), mathtext(s), "state", ink, ha="left", va="top")
+                write(
+                    at + np.array([5, side - 4] if told else [3, side - 3]),
+                    mathtext(s),
+                    "state",
+                    ink,
+                    ha="left",
+                    va="top",
+                )
             if told:
-                low_line = side * (0.45 if closed else 0.58)
+                low_line = side * (0.45 if closed else 0.5)
                 write(
                     at + np.array([side / 2, low_line]),
                     "\n".join(told),

@@ -7,7 +7,7 @@ then goes without labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,8 @@ ROOMY = (460.0, 330.0)
 """Width and height that a graph without labels takes at least one of."""
 CALM = 760.0
 """Width up to which a scene grows only so that no label is nearer to the curve of another."""
+SAID_BELOW = 4
+"""Labels that a legend says where the picture has no room for them."""
 MANY = 6
 """States from which what all of them do is written once; in a star it always is."""
 GROWTH = 1.17
@@ -47,7 +49,10 @@ class Label:
 
 @dataclass
 class Scene:
-    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are nearer to another's curve."""
+    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are nearer to another's curve.
+
+    ``unsaid`` are a few labels that found no place; a legend can say them.
+    """
 
     nodes: list[Node]
     dots: dict[int, Node]
@@ -56,6 +61,7 @@ class Scene:
     rings: dict[int, float] = field(default_factory=dict)
     wrong: int = 0
     vague: int = 0
+    unsaid: list[Label] = field(default_factory=list)
 
     @property
     def bounds(self) -> Points:
@@ -104,6 +110,16 @@ def fitting(
             break
     if best is not None and labels:
         return best
+    scene = _plain(each, strokes, names)
+    if scene is not None and best is not None and len(best.labels) <= SAID_BELOW:
+        scene.unsaid = best.labels
+    return scene
+
+
+def _plain(
+    each: Callable[[], Iterator[Layout]], strokes: Sequence[Stroke], names: Sequence[str]
+) -> Scene | None:
+    """The first layout that fits without labels."""
     for room, edge in ((14.0, 60.0), (6.0, 30.0)):
         for layout in each():
             scale = _least(layout, names, room, edge)
@@ -241,7 +257,12 @@ def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
         scene.curves.append(Curve(controls, k).trimmed(middle, Node(tip, 0.1, 0.1)))
     angles = math.pi / 2 + half * np.arange(1, 2 * len(outer), 2)
     away = np.column_stack([np.cos(angles), np.sin(angles)])
-    return Anchor(middle.place + (far + 4) * away, away, 0.1 * np.abs(np.sin(angles)))
+    cost = 0.1 * np.abs(np.sin(angles))
+    return Anchor(  # between two states, or where these are too near, outside of them
+        middle.place + np.vstack([(far + x) * away for x in (4, 34)]),
+        np.vstack([away, away]),
+        np.concatenate([cost, cost + 0.3]),
+    )
 
 
 def _text(stroke: Stroke, layout: Layout, names: Sequence[str]) -> str:

@@ -365,3 +365,11 @@ def test_a_part_of_a_curve_is_on_the_curve():
     node = Node(np.array([0.0, 0]), 20.0)
     assert node.reach(0) == pytest.approx(20, abs=0.4)
     assert node.reach(np.pi / 2) == pytest.approx(11, abs=0.4)
+
+
+def test_a_legend_says_what_found_no_place():
+    legend = {
+        t.get_text() for t in mdp_graph(domains.baird_star(corners=20)).get_legend().get_texts()
+    }
+    assert "solid: 1, from every state, π 1, μ 1/21" in legend
+    assert any(text.startswith("dashed: 1/20") for text in legend)
