@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -119,6 +118,8 @@ def chain_order(mdp: MDP, strokes: Sequence[Stroke]) -> list[int] | None:
 
 
 def _orders(mdp: MDP, joined: set[frozenset[int]]) -> Iterator[list[int]]:
+    import networkx as nx
+
     n = len(mdp.states)
     graph = nx.Graph([tuple(pair) for pair in joined])
     graph.add_nodes_from(range(n))
@@ -156,6 +157,8 @@ def _beside(places: Points, strokes: Sequence[Stroke], hubs: list[int]) -> dict[
 
 def _forces(n: int, pairs: Pairs, strokes: Sequence[Stroke], hubs: list[int]) -> Iterator[Layout]:
     """A circle, and springs with and without a planar beginning: fewest crossings first."""
+    import networkx as nx
+
     graph = nx.Graph(pairs)
     graph.add_nodes_from(range(n))
     for count, k in enumerate(hubs):
@@ -176,6 +179,8 @@ def _forces(n: int, pairs: Pairs, strokes: Sequence[Stroke], hubs: list[int]) ->
 
 
 def _beginnings(graph: Any) -> Iterator[Any]:
+    import networkx as nx
+
     yield nx.circular_layout(sorted(graph))
     planar, _ = nx.check_planarity(graph)
     if planar and len(graph) > 3:
@@ -194,6 +199,8 @@ def _circle(n: int, strokes: Sequence[Stroke], hubs: list[int]) -> Points:
 
 def _springs(graph: Any, start: dict[int, Any]) -> Points:
     """Kamada and Kawai's layout of each connected part, beside each other."""
+    import networkx as nx
+
     places = np.zeros((len(graph), 2))
     right = 0.0
     for part in sorted(nx.connected_components(graph), key=min):
