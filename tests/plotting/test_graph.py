@@ -15,7 +15,7 @@ from obliquetd.errors import InputError
 from obliquetd.plotting import mdp_graph
 from obliquetd.plotting.graph import ACTIONS
 from obliquetd.plotting.grid_facts import facts_of
-from obliquetd.plotting.gridworld import ARROW, GOAL, INK, LEAP
+from obliquetd.plotting.gridworld import ARROW, GOAL, INK, LEAP, WALL
 from obliquetd.plotting.labels import box_of
 from obliquetd.plotting.layout import cells_of, chain_order, layouts
 from obliquetd.plotting.outcomes import merged
@@ -354,7 +354,9 @@ def test_colours_can_be_read_and_told_apart_in_grey():
     assert contrast("white", GOAL) >= 4.5
     ax = mdp_graph(lake("FrozenLake-v1"))
     free = [color for told, color in cells(ax).values() if not told]
-    assert all(contrast(color[:3], dark) >= 3 for color in free for dark in (LEAP, GOAL, ARROW))
+    assert all(
+        contrast(color[:3], dark) >= 3 for color in free for dark in (LEAP, GOAL, WALL, ARROW)
+    )
     assert all(contrast(color[:3], INK) >= 4.5 for color in free)
 
 
