@@ -369,6 +369,7 @@ def test_a_part_of_a_curve_is_on_the_curve():
     assert node.reach(np.pi / 2) == pytest.approx(11, abs=0.4)
 
 
+@pytest.mark.slow
 def test_a_legend_says_what_found_no_place():
     legend = {
         t.get_text() for t in mdp_graph(domains.baird_star(corners=20)).get_legend().get_texts()
