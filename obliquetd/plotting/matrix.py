@@ -20,12 +20,15 @@ __all__ = ["draw_matrix"]
 
 MOST_NAMES = 30
 """States whose names fit the axes."""
-MOST_CELLS = 200
+LEVELS = 32
+MOST_CELLS = 80
 """Rows and columns of the picture; of more states, several share one."""
 
 
 def draw_matrix(mdp: MDP, problem: PolicyEvaluation | None, ax: Axes | None) -> Axes:
     """The chance of each move, as shades; under the target, or where there is none any action alike."""
+    from matplotlib import colormaps
+
     moves, known = _moves(mdp, problem)
     n = len(mdp.states)
     size = min(n, MOST_CELLS)
@@ -34,9 +37,14 @@ def draw_matrix(mdp: MDP, problem: PolicyEvaluation | None, ax: Axes | None) -> 
     np.add.at(shades, (share[moves[:, 0].astype(int)], share[moves[:, 1].astype(int)]), moves[:, 2])
     shades /= np.bincount(share, minlength=size)[:, None]
     ax = fresh_axes(ax, figsize=(7.0, 6.0))
-    image = ax.imshow(shades, cmap="Blues", vmin=0, vmax=max(shades.max(), 1e-12), aspect="equal",
-                      interpolation="nearest")  # fmt: skip
-    bar = ax.figure.colorbar(image, ax=ax, fraction=0.045, pad=0.03)
+    edges = np.arange(size + 1) - 0.5
+    mesh = ax.pcolormesh(  # and no image, so that a page needs nothing but lines and fills
+        edges, edges, shades, cmap=colormaps["Blues"].resampled(LEVELS), vmin=0,
+        vmax=max(shades.max(), 1e-12), edgecolors="face", linewidth=0.1,
+    )  # fmt: skip
+    ax.set_aspect("equal")
+    ax.invert_yaxis()
+    bar = ax.figure.colorbar(mesh, ax=ax, fraction=0.045, pad=0.03)
     bar.set_label("chance of the move" if known else "moves (their chances are formulas)")
     ax.set_xlabel("next state")
     ax.set_ylabel("state")

@@ -310,16 +310,16 @@ def test_large_models_are_a_matrix():
     problem = domains.dense_random_mdp(40, 2, 3)
     ax = mdp_graph(problem)
     assert np.allclose(
-        ax.images[0].get_array(),
+        ax.collections[0].get_array(),
         np.array(problem.P_pi.todense() if hasattr(problem.P_pi, "todense") else problem.P_pi),
     )
     far = MDP.from_transitions([(s, "a", (7 * s) % 500, 1, 0) for s in range(500)])
-    shades = mdp_graph(far).images[0].get_array()
-    assert shades.shape == (200, 200)
+    shades = mdp_graph(far).collections[0].get_array()
+    assert shades.shape == (80, 80)
     assert np.allclose(shades.sum(axis=1), 1)
     hundred = MDP.from_transitions([(s, "go", (s + 1) % 100, 1, 0) for s in range(100)])
     ax = mdp_graph(hundred)
-    assert not ax.images
+    assert not ax.collections
     assert_readable(ax)
 
 

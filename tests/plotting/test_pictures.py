@@ -102,7 +102,9 @@ def test_terminal_and_single_states_and_large_ones():
         "solid: 1\nfrom every state\nπ 1, μ 1/7",
         "dashed: 1/6 to each corner\nfrom every state\nπ 0, μ 6/7",
     }
-    assert len(mdp_graph(random_mdp(31, 1, 0)).images) == 1  # 528 moves are no picture of lines
+    assert (
+        len(mdp_graph(random_mdp(31, 1, 0)).collections) == 1
+    )  # 528 moves are no picture of lines
 
 
 def markers(ax):

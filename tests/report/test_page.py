@@ -143,7 +143,7 @@ def test_what_is_left_out_is_said():
     assert "learning curves need numbers" in gaps
     floats = report_on(MODELS["floats"])
     gaps = " ".join(floats.gaps)
-    assert "<image" in floats.pictures["graph"].svg  # the matrix of 800 moves
+    assert "QuadMesh" in floats.pictures["graph"].svg  # the matrix of 800 moves
     assert "regions: not computed" in gaps
     loop = MDP.from_transitions([("s", "a", "s", 1, 1), ("t", "a", "t", 1, 0)])
     page = model_page(PolicyEvaluation(loop, target=Policy.uniform(loop), discount="1/2"))
