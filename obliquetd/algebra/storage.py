@@ -6,10 +6,21 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["SPARSE_FROM", "gathered", "unit_array"]
+__all__ = ["SPARSE_FROM", "gathered", "listed", "unit_array", "worth_keeping_sparse"]
 
 SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
+
+
+def listed(array: Any) -> list[Any]:
+    """The rows of an array, dense or sparse, as lists."""
+    rows: list[Any] = (array if isinstance(array, np.ndarray) else array.toarray()).tolist()
+    return rows
+
+
+def worth_keeping_sparse(shape: tuple[int, int], filled: int) -> bool:
+    """Whether an array is large, and under a tenth of it filled."""
+    return max(shape) >= SPARSE_FROM and 10 * filled <= shape[0] * shape[1]
 
 
 def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:
@@ -20,7 +31,7 @@ def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> An
     >>> gathered((1, 2), [0, 0], [1, 1], [2.0, 3.0])
     array([[0., 5.]])
     """
-    if max(shape) < SPARSE_FROM or 10 * len(values) > shape[0] * shape[1]:
+    if not worth_keeping_sparse(shape, len(values)):
         dense = np.zeros(shape)
         np.add.at(dense, (rows, columns), values)
         return dense

@@ -14,6 +14,7 @@ and RMSPBE = ||Xi^1/2 (r_pi - L_pi Phi theta)||, whose matrices are sparse as we
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,15 +75,24 @@ class ErrorMeasure:
     def of_sparse(
         cls, Phi: Any, Lambda: Any, xi: Floats, r: Floats, v: Floats
     ) -> ErrorMeasure | None:
-        """Without a dense matrix; None where the weighted rows of the features are not independent."""
+        """Without a dense matrix; None where different rows of the features are not independent.
+
+        With weights w, and states with the same features in one group g, Pi averages over a group:
+        RMSPBE^2 is the sum over groups of (the sum of w delta in g)^2 / (the sum of w in g).
+        """
         import scipy.sparse as sparse
 
         visited = np.flatnonzero(xi)
         root = np.sqrt(xi[visited])
-        W, Q = (sparse.diags_array(root) @ sparse.csr_array(m)[visited] for m in (Phi, Lambda))
-        if not _independent_rows(W):
+        rows = sparse.csr_array(Phi)[visited]
+        first, group = _groups(rows)
+        if not _independent(rows[first]):
             return None
-        return cls((W.tocsr(), Q.tocsr()), (root * v[visited], root * r[visited]), 0.0)
+        weights, places = xi[visited], np.arange(len(visited))
+        total = np.bincount(group, weights)
+        mean = sparse.csr_array((weights / np.sqrt(total)[group], (group, places)))
+        maps = (sparse.diags_array(root) @ rows, mean @ sparse.csr_array(Lambda)[visited])
+        return cls((maps[0].tocsr(), maps[1].tocsr()), (root * v[visited], mean @ r[visited]), 0.0)
 
     @classmethod
     def from_arrays(cls, Phi: Floats, xi: Floats, v: Floats, A: Floats, b: Floats) -> ErrorMeasure:
@@ -104,7 +114,22 @@ class ErrorMeasure:
         return np.hypot(value, np.sqrt(self.floor)), projected
 
 
-def _independent_rows(W: Any) -> bool:
+def _groups(rows: Any) -> tuple[Any, Any]:
+    """The first of the rows that are the same, and for each row the number of its group."""
+    rows.sort_indices()
+    names: dict[bytes, int] = {}
+    first: list[int] = []
+    group = np.empty(rows.shape[0], dtype=np.intp)
+    for i, (a, b) in enumerate(itertools.pairwise(rows.indptr.tolist())):
+        row = rows.indices[a:b].tobytes() + rows.data[a:b].tobytes()
+        if row not in names:
+            names[row] = len(first)
+            first.append(i)
+        group[i] = names[row]
+    return first, group
+
+
+def _independent(W: Any) -> bool:
     """Whether W W' is nonsingular beyond doubt, each row divided by its length."""
     import scipy.sparse as sparse
 

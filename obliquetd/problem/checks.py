@@ -18,6 +18,7 @@ from obliquetd.algebra import (
     quoted,
 )
 from obliquetd.algebra.rounding import NORMAL
+from obliquetd.algebra.storage import worth_keeping_sparse
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -103,10 +104,10 @@ def check_coverage(target: Policy, behavior: Policy, mdp: MDP) -> None:
         )
 
 
-def feature_rows(features: Any, places: Places) -> list[list[Any]] | Floats | None:
+def feature_rows(features: Any, places: Places) -> Any:
     """The rows of Phi in parsed numbers, in the order of the labels; None is tabular.
 
-    An array of floats stays one, read-only, and a copy.
+    An array of floats stays one, read-only, and a copy; so does a large sparse matrix of floats.
 
     Raises
     ------
@@ -120,6 +121,8 @@ def feature_rows(features: Any, places: Places) -> list[list[Any]] | Floats | No
     if features is None:
         return None
     if hasattr(features, "toarray"):
+        if _stays_sparse(features, len(places.labels)):
+            return _sparse_rows(features, places)
         features = features.toarray()
     noun = places.noun
     order = (
@@ -181,6 +184,32 @@ def _float_array(features: Any, n: int) -> bool:
     )
 
 
+def _stays_sparse(features: Any, n: int) -> bool:
+    """Whether a matrix of scipy.sparse is of floats, one row a label, and worth keeping sparse."""
+    return (
+        features.dtype.kind == "f"
+        and features.ndim == 2
+        and features.shape[0] == n
+        and worth_keeping_sparse(features.shape, features.nnz)
+    )
+
+
+def _sparse_rows(features: Any, places: Places) -> Any:
+    """A copy in the CSR form without zeros, its numbers checked."""
+    import scipy.sparse as sparse
+
+    kept = sparse.csr_array(features, dtype=float, copy=True)
+    kept.sum_duplicates()
+    kept.eliminate_zeros()
+    if not np.isfinite(kept.data).all():
+        k = int(np.flatnonzero(~np.isfinite(kept.data))[0])
+        i, j = int(np.searchsorted(kept.indptr, k, side="right")) - 1, int(kept.indices[k])
+        parse_number(kept.data[k], f"feature {j} of {places.noun} {places.labels[i]!r}")
+    for part in (kept.data, kept.indices, kept.indptr):
+        part.flags.writeable = False
+    return kept
+
+
 def _float_vectors(rows: list[Any]) -> bool:
     width = len(rows[0]) if isinstance(rows[0], np.ndarray) and rows[0].ndim == 1 else 0
     return width > 0 and all(
@@ -230,8 +259,11 @@ def check_sizes(
         return np.abs(np.array([arithmetic.scalar(x) for x in values], dtype=float))
 
     found: dict[str, Any] = {"the rewards": np.abs(arithmetic.scalars(mdp.table.reward))}
-    if isinstance(rows, np.ndarray):
-        largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+    if rows is not None and not isinstance(rows, list):
+        if isinstance(rows, np.ndarray):
+            largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        else:
+            largest = abs(rows).max(axis=0).toarray().ravel()
         found |= {f"feature {j}": size for j, size in enumerate(largest)}
     else:
         found |= {

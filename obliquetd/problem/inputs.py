@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import (
@@ -23,6 +22,7 @@ from obliquetd.algebra import (
     parsed_kinds,
     parsed_symbols,
 )
+from obliquetd.algebra.storage import listed
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.substitution import (
@@ -60,7 +60,7 @@ class Inputs:
     target : Policy
     behavior : Policy or None
         None is on-policy.
-    features : tuple of tuples, array of floats (n, d), or None
+    features : tuple of tuples, array of floats (n, d), a sparse one, or None
         In the order of the places.
     discount : number
     xi : tuple of n, "occupancy", or None
@@ -74,7 +74,7 @@ class Inputs:
     places: Places
     target: Policy
     behavior: Policy | None
-    features: tuple[tuple[Any, ...], ...] | npt.NDArray[np.float64] | None
+    features: Any
     discount: Any
     xi: tuple[Any, ...] | str | None
     start: Start | None
@@ -92,13 +92,17 @@ class Inputs:
             "mdp": self.mdp,
             "target": self.target,
             "behavior": self.behavior,
-            "features": self._by_label(self.features),
+            "features": self.features if self._sparse else self._by_label(self.features),
             "discount": self.discount,
             "xi": self.xi if isinstance(self.xi, str) else self._by_label(self.xi),
             "start": None if self.start is None else self.start.chances,
             # what is exact may become symbolic, and the other way round; floats stay floats
             "arithmetic": "symbolic" if self.wanted in ("exact", "symbolic") else self.wanted,
         }
+
+    @property
+    def _sparse(self) -> bool:
+        return not (self.features is None or isinstance(self.features, tuple | np.ndarray))
 
     def _by_label(self, values: Any) -> dict[Any, Any] | None:
         return None if values is None else dict(zip(self.places.labels, values, strict=True))
@@ -112,6 +116,8 @@ class Inputs:
             For a name that is no field.
         """
         known = self.fields()
+        if self._sparse and changes.get("mdp", self.mdp).states != self.mdp.states:
+            known["features"] = self._by_label(self.features.toarray())
         for name in changes:
             if name not in known:
                 raise InputError(
@@ -221,7 +227,7 @@ def read_inputs(
     if behavior is not None:
         owners["the behaviour policy"] = behavior
     numbers = {
-        "the features": [[0.0]] if isinstance(rows, np.ndarray) else rows or [],
+        "the features": (rows or []) if rows is None or isinstance(rows, list) else [[0.0]],
         "the discount": [[gamma]],
         "xi": [weights] if isinstance(weights, list) else [],
         "start": [[] if begin is None else list(begin.chances.values())],
@@ -233,7 +239,7 @@ def read_inputs(
     )
     chosen = choose_arithmetic(kinds, symbols, arithmetic)
     if chosen.kind != "float" and any("float" in found for found in kinds.values()):
-        rows = rows.tolist() if isinstance(rows, np.ndarray) else rows
+        rows = rows if rows is None or isinstance(rows, list) else listed(rows)
         mdp, target = mdp.to_exact(), target.to_exact()
         behavior = None if behavior is None else behavior.to_exact()
         places = places_of(mdp, over)

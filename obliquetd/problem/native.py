@@ -38,7 +38,8 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, Matrix, stationary
+from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, stationary
+from obliquetd.algebra.storage import listed
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
 from obliquetd.problem.inputs import OCCUPANCY
@@ -185,8 +186,8 @@ class Operators(Rows):
         scalar = self.arithmetic.scalar
         if not isinstance(features, tuple):
             if self.arithmetic.kind == "float":
-                return self.arithmetic.matrix(features, (self.n, features.shape[1]))
-            features = features.tolist()
+                return FloatMatrix(features)
+            features = listed(features)
         rows = [[scalar(x) for x in row] for row in features]
         return self.arithmetic.matrix(rows, (self.n, len(rows[0])))
 

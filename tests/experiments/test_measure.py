@@ -39,12 +39,13 @@ def test_no_error_at_the_fixed_point_and_the_least_at_the_best():
     assert measure(near)[0][0] > measure(theta["best"])[0][0]
 
 
-@pytest.mark.parametrize("states", [12, 40])
-def test_sparse_features_are_measured_as_dense_ones(states):
-    """12 states have independent rows of 30 features; 40 have not."""
+@pytest.mark.parametrize(("states", "alike"), [(12, 0), (15, 5), (40, 0)])
+def test_sparse_features_are_measured_as_dense_ones(states, alike):
+    """12 states have independent rows of 30 features; 40 have not; some are the same."""
     rng = np.random.default_rng(states)
     Phi = np.where(rng.random((states, 30)) < 0.2, rng.normal(size=(states, 30)), 0)
     Phi[:, 0] += 1
+    Phi[states - alike :] = Phi[:alike]
     xi = rng.random(states)
     xi[3] = 0
     xi /= xi.sum()

@@ -1,0 +1,98 @@
+"""Features of scipy.sparse: kept as they are where they are large, and the same problem as dense ones."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from obliquetd import MDP, TD, Policy, PolicyEvaluation, features, simulate
+from obliquetd.errors import FeatureError, NumberError
+
+N, D = 40, 600
+rng = np.random.default_rng(0)
+P = rng.dirichlet(np.ones(N) / 3, size=(2, N))
+mdp = MDP.from_arrays(P, rng.normal(size=N))
+points = rng.random((N, 1))
+
+
+def problem(phi, **changes):
+    fields = {"target": Policy.random(mdp, 1), "behavior": Policy.uniform(mdp), "discount": 0.9}
+    return PolicyEvaluation(mdp, features=phi, **(fields | changes))
+
+
+def wide():
+    phi = features.tile_coding(points, bins=74, tilings=8)
+    assert phi.shape == (N, D)
+    return phi
+
+
+def test_the_same_problem_as_with_dense_features():
+    kept, dense = problem(wide()), problem(wide().toarray())
+    assert sparse.issparse(kept.native.Phi.array)
+    assert not sparse.issparse(dense.native.Phi.array)
+    assert np.array_equal(kept.Phi.toarray(), dense.Phi)
+    for name in ("xi", "v_pi", "r_pi"):
+        assert np.allclose(getattr(kept, name), getattr(dense, name), rtol=1e-12)
+
+
+def test_a_problem_with_something_changed_keeps_them():
+    kept = problem(wide())
+    for other in (kept.replace(discount=0.5), pickle.loads(pickle.dumps(kept))):
+        assert sparse.issparse(other.native.Phi.array)
+        assert np.array_equal(other.Phi.toarray(), kept.Phi.toarray())
+    assert kept.replace(features=None).Phi.shape == (N, N)
+
+
+def test_states_in_another_order_take_their_rows_along():
+    kept = problem(wide())
+    order = list(reversed(range(N)))
+    turned = MDP.from_arrays(
+        P[:, order][:, :, order], np.array(kept.r_pi)[order].ravel(), states=order
+    )
+    found = kept.replace(mdp=turned, target=Policy.uniform(turned), behavior=Policy.uniform(turned))
+    assert np.array_equal(found.Phi, kept.Phi.toarray()[order])
+
+
+def test_small_ones_and_exact_ones_are_read_as_numbers():
+    small = problem(sparse.csr_array(np.eye(N)[:, :3] * 0.5))
+    assert isinstance(small.native.Phi.array, np.ndarray)
+    exact = PolicyEvaluation(
+        MDP.from_transitions([(0, "a", 1, 1, 1), (1, "a", 0, 1, 0)]),
+        target=Policy({0: {"a": 1}, 1: {"a": 1}}),
+        features=sparse.csr_array((np.array([0.5]), ([0], [599])), (2, D)),
+        discount="1/2",
+        arithmetic="exact",
+    )
+    assert str(exact.Phi[0, 599]) == "1/2"
+
+
+def test_what_was_given_may_change_afterwards():
+    phi = wide()
+    kept = problem(phi)
+    before = kept.Phi.toarray()
+    phi.data[:] = 7.0
+    assert np.array_equal(kept.replace(discount=0.5).Phi.toarray(), before)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_bad_entry_is_named(bad):
+    phi = wide().astype(float)
+    k = phi.indptr[3] + 2
+    phi.data[k] = bad
+    with pytest.raises(NumberError, match=f"feature {phi.indices[k]} of state 3"):
+        problem(phi)
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(FeatureError, match="39 rows for 40 states"):
+        problem(wide()[:39])
+
+
+def test_a_simulation_is_that_of_dense_features():
+    runs = [
+        simulate(problem(phi), TD(0.05), 300, seed=3, every=10, keep_path=True)["TD"]
+        for phi in (wide(), wide().toarray())
+    ]
+    for name in ("path", "rmse", "rmspbe"):
+        assert np.allclose(getattr(runs[0], name), getattr(runs[1], name), rtol=1e-8, atol=1e-9)
