@@ -49,8 +49,25 @@ def accurate_td_errors(ops: Operators) -> tuple[Floats, Floats, float]:
     error = EPS * (np.abs(r) + g * _range_after(ops, b) + np.abs(delta))
     noise = negligible(delta, error)
     delta, error = np.where(noise, 0.0, delta), error + np.where(noise, np.abs(delta), 0.0)
+    certain = _certain(ops, weight)
+    delta, error = np.where(certain, 0.0, delta), np.where(certain, 0.0, error)
     scale = float(ops.arithmetic.magnitude(ops.arithmetic.column([*delta, *error])))
     return delta / scale, error / scale, unit * scale
+
+
+def _certain(ops: Operators, weight: Floats) -> npt.NDArray[np.bool_]:
+    """Whether all that may happen in a row's state is one and the same; its delta is its mean, 0."""
+    taken = np.flatnonzero(weight)
+    first = np.zeros(ops.n, dtype=np.intp)
+    first[ops.state[taken[::-1]]] = taken[::-1]
+    like = first[ops.state[taken]]
+    g, r, after = ops.row_discount, ops.reward, ops.next_state
+    differs = (g[taken] != g[like]) | (r[taken] != r[like])
+    differs |= (g[taken] != 0) & (after[taken] != after[like])
+    certain = np.full(ops.n, True)
+    certain[ops.state[taken[differs]]] = False
+    found: npt.NDArray[np.bool_] = certain[ops.state]
+    return found
 
 
 def _range_after(ops: Operators, b: Floats) -> Floats:

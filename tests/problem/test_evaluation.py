@@ -580,3 +580,31 @@ def test_the_discount_multiplies_each_transitions_own(seed, discount):
     right = PolicyEvaluation(base.mdp, discount=discount * Fraction(9, 10), **common)
     assert left.v_pi == right.v_pi
     assert left.X_star == right.X_star
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.3, 0.999])
+@pytest.mark.parametrize("rewards", [(0, -2), (1, 0.1), (1e-9, 7)])
+def test_the_variance_of_a_certain_return_is_zero_among_floats(discount, rewards):
+    """A cycle of one action: rounding had left 1e-47 of a variance, with a warning."""
+    rows = [(0, "a", 1, 1, rewards[0]), (1, "a", 0, 1, rewards[1])]
+    other = [(0, "b", 0, "1/2", 5), (0, "b", 1, "1/2", 3), (1, "b", 1, 1, 0)]
+    mdp = MDP.from_transitions(rows + other)
+    problem = PolicyEvaluation(
+        mdp, target=Policy.deterministic({0: "a", 1: "a"}), behavior=Policy.uniform(mdp),
+        discount=discount, arithmetic="float",
+    )  # fmt: skip
+    assert list(problem.return_variance) == [0, 0]
+
+
+def test_a_coin_that_decides_nothing_is_certain_too():
+    """Two ways to end with the same reward, in different states: no variance."""
+    mdp = MDP.from_transitions(
+        [
+            (0, "a", 1, "1/3", 0.1, 0),
+            (0, "a", 2, "2/3", 0.1, 0),
+            (1, "a", 0, 1, 1),
+            (2, "a", 1, 1, 0.7),
+        ]
+    )
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=0.9, arithmetic="float")
+    assert list(problem.return_variance) == [0, 0, 0]
