@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy as sp
@@ -257,12 +257,17 @@ class StabilityMap:
         The grid's values of the two symbols.
     stable : list of list of bool
         ``stable[i][j]`` at (first[i], second[j]), decided exactly.
+    symbols : pair of sympy.Symbol
+    at : function of two rationals
+        The exact verdict there; no point of a boundary is stable.
     """
 
     boundary: tuple[Any, ...]
     first: list[Any]
     second: list[Any]
     stable: list[list[bool]]
+    symbols: tuple[sp.Symbol, sp.Symbol]
+    at: Callable[[Any, Any], bool]
 
 
 def stability_map(
@@ -336,4 +341,5 @@ def stability_map(
         return bool(verdicts) and all(found == "stable" for found in verdicts)
 
     stable = [[stable_at(u, v) for v in axes[1]] for u in axes[0]]
-    return StabilityMap(tuple(sorted(factors, key=sp.default_sort_key)), axes[0], axes[1], stable)
+    boundary = tuple(sorted(factors, key=sp.default_sort_key))
+    return StabilityMap(boundary, axes[0], axes[1], stable, (a, b), stable_at)

@@ -6,23 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 
-from obliquetd.algebra import number_text
 from obliquetd.display import mathtext
-from obliquetd.dynamics import stability_region
 from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import InputError, MathematicalError
-from obliquetd.experiments import Curve, label
-from obliquetd.learners import Learner
+from obliquetd.experiments import Curve
 from obliquetd.plotting.style import fresh_axes
-from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["eigenvalues", "stability_regions", "stability_regions_2d", "vector_field"]
+__all__ = ["eigenvalues", "vector_field"]
 
 UNSTABLE = "#F3D9D9"
 
@@ -171,125 +165,3 @@ def _fixed_point(dynamics: MeanDynamics) -> Any:
         return np.linalg.solve(A, b)
     except (MathematicalError, np.linalg.LinAlgError):
         return None
-
-
-def stability_regions(
-    problem: PolicyEvaluation,
-    learners: Sequence[Learner],
-    symbol: Any,
-    ax: Axes | None = None,
-    *,
-    within: tuple[Any, Any] | None = None,
-) -> Axes:
-    """For each learner a bar over the values of one symbol at which it is stable; exact ends.
-
-    Parameters
-    ----------
-    problem : PolicyEvaluation
-        With that symbol.
-    learners : sequence of Learner
-    symbol : sympy.Symbol or str
-    ax : Axes, optional
-    within : (low, high), optional
-        What the axis shows; 0 to 1 unless given.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from obliquetd.domains import two_state
-    >>> from obliquetd.learners import ETD, TD
-    >>> ax = stability_regions(two_state("gamma"), [TD(), ETD()], "gamma")
-    >>> [t.get_text() for t in ax.texts]
-    ['[0, 5/6)', '[0, 1)']
-    """
-    ax = fresh_axes(ax, figsize=(6, 0.9 + 0.6 * len(learners)))
-    low, high = (float(x) for x in within or (0, 1))
-    for row, learner in enumerate(learners):
-        region = stability_region(problem, learner, symbol)
-        color = learner.color
-        pieces = [p for p in _pieces(region) if p.end >= low and p.start <= high]
-        for piece in pieces:
-            a, b = max(low, float(piece.start)), min(high, float(piece.end))
-            ax.barh(row, b - a, left=a, height=0.42, color=color, alpha=0.85)
-            for x, end, opened in (
-                (a, piece.start, piece.left_open),
-                (b, piece.end, piece.right_open),
-            ):
-                if float(end) == x:
-                    ax.plot(
-                        x, row, marker="o", markersize=7, color=color, clip_on=False,
-                        markerfacecolor="white" if opened else color,
-                    )  # fmt: skip
-        told = " ∪ ".join(map(_interval_text, pieces)) or "never"
-        ax.text(1.02, row, told, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.set_yticks(range(len(learners)), [mathtext(label(learner)) for learner in learners])
-    ax.set_ylim(len(learners) - 0.5, -0.5)
-    ax.set_xlim(low, high)
-    ax.set_xlabel(f"stable for {mathtext(symbol)}")
-    return ax
-
-
-def _pieces(region: Any) -> list[Any]:
-    if isinstance(region, sp.Interval):
-        return [region]
-    if isinstance(region, sp.Union):
-        return [piece for part in region.args for piece in _pieces(part)]
-    if isinstance(region, sp.FiniteSet):
-        return [sp.Interval(x, x) for x in region]
-    if region is sp.S.EmptySet:
-        return []
-    raise InputError(f"the region {region} is no union of intervals, so it cannot be drawn")
-
-
-def _interval_text(piece: Any) -> str:
-    left, right = "(" if piece.left_open else "[", ")" if piece.right_open else "]"
-    texts = [(x, number_text(x)) for x in (piece.start, piece.end)]
-    ends = [text if len(text) <= 12 else f"{float(x):.5g}" for x, text in texts]
-    return f"{left}{ends[0]}, {ends[1]}{right}"
-
-
-def stability_regions_2d(
-    problem: PolicyEvaluation,
-    learner: Learner,
-    symbols: tuple[Any, Any],
-    ranges: tuple[tuple[Any, Any], tuple[Any, Any]] = ((0, 1), (0, 1)),
-    ax: Axes | None = None,
-    *,
-    resolution: int = 25,
-) -> Axes:
-    """The stable part of a plane of two symbols; each cell is decided exactly at its centre.
-
-    Parameters
-    ----------
-    problem, learner, symbols, ranges, resolution
-        As for :func:`obliquetd.dynamics.regions.stability_map`.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-        The lines are the exact boundary polynomials, where they vanish.
-    """
-    found = stability_map(problem, learner, symbols, ranges, resolution=resolution)
-    ax = fresh_axes(ax, figsize=(5.2, 4.6))
-    from matplotlib.colors import ListedColormap
-
-    (a, b), (c, d) = ((float(low), float(high)) for low, high in ranges)
-    ax.imshow(
-        np.array(found.stable).T, origin="lower", extent=(a, b, c, d), aspect="auto",
-        cmap=ListedColormap([UNSTABLE, "#D9EBDD"]), vmin=0, vmax=1, interpolation="nearest",
-    )  # fmt: skip
-    known = {str(s): s for s in {*problem.symbols, *learner.bound(problem).symbols}}
-    names = [known[str(s)] for s in symbols]
-    X, Y = np.meshgrid(np.linspace(a, b, 200), np.linspace(c, d, 200))
-    for polynomial in found.boundary:
-        values = sp.lambdify(names, polynomial, "numpy")(X, Y) * np.ones_like(X)
-        if values.min() < 0 < values.max():
-            ax.contour(X, Y, values, levels=[0], colors=learner.color, linewidths=1.6)
-    ax.set_xlabel(mathtext(symbols[0]))
-    ax.set_ylabel(mathtext(symbols[1]))
-    ax.set_title(f"{mathtext(learner.name)}: green is stable", fontsize="medium")
-    return ax

@@ -5,15 +5,30 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from obliquetd.display import MADE_BY, visible
+import sympy as sp
+
+from obliquetd.display import MADE_BY, mathtext, visible
+from obliquetd.experiments.grid import setting_text, settings_of
 from obliquetd.learners import LEARNERS, Learner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLORS", "OTHER", "drawn", "fresh_axes", "kind_called"]
+__all__ = [
+    "COLORS",
+    "OTHER",
+    "SHADE",
+    "SHADE_LINES",
+    "drawn",
+    "equation_text",
+    "fresh_axes",
+    "kind_called",
+    "labels",
+    "symbol_text",
+]
 
 COLORS = {kind.name: kind.color for kind in LEARNERS.values()}
 """One colour a learner, in every figure: the palette of Okabe and Ito (2008), which the
@@ -21,11 +36,92 @@ common kinds of colour blindness tell apart. The mark beside it is for print in 
 
 OTHER = Learner.color
 
+SHADE, SHADE_LINES = "#C46D6D", "#8A3B3B"
+"""Where a learner is unstable: a fill, and the lines that hatch it, which grey print keeps."""
+
+GREEK = re.compile("(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lamda|mu|nu|xi|rho|sigma|tau|phi|"
+                   "chi|psi|omega|[A-Za-z])(?:_?[0-9]+)?")  # fmt: skip
+SPELLED = {"lam": "lamda", "lambda": "lamda"}
+LONGEST_EQUATION = 48
+"""Letters of an equation that fit a title."""
+LETTERS = {"lam": "λ", "alpha": "α", "mu": "μ", "beta": "β", "eta": "η", "kappa": "κ", "zeta": "ζ"}
+"""How settings are written in a picture."""
+
 
 def kind_called(name: str) -> type[Learner]:
     """The learner of a name, or of a label that begins with it; the plain one for others."""
     named = {kind.name: kind for kind in LEARNERS.values()}
     return named.get(name.split(" ")[0], Learner)
+
+
+def _letter(symbol: Any) -> str | None:
+    """A symbol as mathematics, if it has a letter and no more than an index."""
+    name = SPELLED.get(str(symbol), str(symbol))
+    return sp.latex(sp.Symbol(name)) if GREEK.fullmatch(name) else None
+
+
+def symbol_text(symbol: Any) -> str:
+    r"""A symbol as matplotlib shows it: a Greek letter for its name, other names word for word.
+
+    Examples
+    --------
+    >>> symbol_text("gamma"), symbol_text("lam"), symbol_text("p_1"), symbol_text("left")
+    ('$\\gamma$', '$\\lambda$', '$p_{1}$', 'left')
+    """
+    letter = _letter(symbol)
+    return mathtext(symbol) if letter is None else f"${letter}$"
+
+
+def equation_text(polynomial: Any, symbols: Sequence[Any]) -> str:
+    r"""Polynomial = 0 as matplotlib shows it; its degrees where it is long.
+
+    Examples
+    --------
+    >>> g, l = sp.symbols("gamma lam")
+    >>> equation_text(g * l - 6 * g + 5, [g, l])
+    '$\\gamma \\lambda - 6 \\gamma + 5 = 0$'
+    """
+    letters = {s: letter for s in symbols if (letter := _letter(s))}
+    if len(str(polynomial)) <= LONGEST_EQUATION and len(letters) == len(symbols):
+        return f"${sp.latex(polynomial, symbol_names=letters)} = 0$"
+    degrees = [f"{sp.degree(polynomial, s)} in {symbol_text(s)}" for s in symbols]
+    return f"a polynomial of degree {' and '.join(degrees)} is 0"
+
+
+def labels(learners: Sequence[Learner], omit: Sequence[Any] = ()) -> list[str]:
+    """What learners of one picture are called: by what differs between them, or from a default.
+
+    A step size is named where learners of one kind have several; settings that are a symbol of
+    ``omit``, which an axis shows, are left out.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import ETD, GTD2, TD
+    >>> labels([TD(), TD(lam="1/2"), ETD(0.1)])
+    ['TD', 'TD, λ 1/2', 'ETD']
+    >>> labels([GTD2(0.1, mu=1), GTD2(0.1, mu=4)])
+    ['GTD2, μ 1', 'GTD2, μ 4']
+    """
+    every = [settings_of(learner) for learner in learners]
+    out = []
+    for learner, own in zip(learners, every, strict=True):
+        alike = [s for x, s in zip(learners, every, strict=True) if type(x) is type(learner)]
+        plain = settings_of(type(learner)())
+        shown = [
+            f"{LETTERS.get(k, k)} {setting_text(value)}"
+            for k, value in own.items()
+            if value is not None
+            and setting_text(value) not in map(str, omit)
+            and (
+                len({setting_text(s[k]) if k in s else None for s in alike}) > 1
+                or (
+                    k != "alpha"
+                    and (k not in plain or setting_text(plain[k]) != setting_text(value))
+                )
+            )
+        ]
+        out.append(mathtext(", ".join([learner.name, *shown])))
+    return out
 
 
 def fresh_axes(ax: Axes | None, **size: Any) -> Axes:

@@ -15,10 +15,9 @@ from obliquetd.domains import (
     random_mdp,
     random_problem,
     two_state,
-    w_to_2w,
 )
 from obliquetd.dynamics import mean_dynamics
-from obliquetd.errors import InputError, KindError, SignUndecidedError
+from obliquetd.errors import InputError, KindError
 from obliquetd.experiments import simulate
 from obliquetd.learners import ETD, GTD2, SETD, TD
 from obliquetd.plotting import (
@@ -26,8 +25,6 @@ from obliquetd.plotting import (
     eigenvalues,
     mdp_graph,
     projections,
-    stability_regions,
-    stability_regions_2d,
     vector_field,
 )
 
@@ -202,28 +199,6 @@ def test_no_star_where_there_is_no_fixed_point():
     )
     ax = vector_field(mean_dynamics(twice, TD()))
     assert not [line for line in ax.get_lines() if line.get_marker() == "*"]
-
-
-def test_regions_have_exact_ends():
-    ax = stability_regions(two_state("gamma"), [TD(), TD(lam="1/2"), ETD(), SETD()], "gamma")
-    assert [t.get_text() for t in ax.texts] == ["[0, 5/6)", "[0, 10/11)", "[0, 1)", "[0, 1)"]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["TD", "TD lam=1/2", "ETD", "SETD"]
-    widths = [bar.get_width() for bar in ax.patches]
-    assert np.allclose(widths, [5 / 6, 10 / 11, 1, 1])
-    opened = [line.get_markerfacecolor() for line in ax.get_lines() if line.get_xdata()[0] == 5 / 6]
-    assert opened == ["white"]
-
-
-def test_a_plane_of_two_symbols():
-    ax = stability_regions_2d(w_to_2w("gamma", "epsilon"), TD(), ("gamma", "epsilon"), resolution=8)
-    (image,) = ax.images
-    cells = np.array(image.get_array())
-    for i, row in enumerate(cells):
-        for j, cell in enumerate(row):
-            epsilon, gamma = (i + 0.5) / 8, (j + 0.5) / 8
-            assert bool(cell) == ((6 - 4 * epsilon) * gamma < 5)
-    with pytest.raises(SignUndecidedError):
-        stability_regions_2d(w_to_2w("gamma", "epsilon"), SETD(), ("gamma", "epsilon"))
 
 
 def test_given_axes_are_used_and_nothing_global_is_set():

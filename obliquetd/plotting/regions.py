@@ -1,0 +1,282 @@
+"""For which values of one symbol, or of two, a learner is stable: exact ends, exact cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from obliquetd.algebra import number_text
+from obliquetd.dynamics import stability_region
+from obliquetd.dynamics.plane import Plane, Strip, plane_of
+from obliquetd.dynamics.regions import stability_map
+from obliquetd.errors import InputError
+from obliquetd.learners import Learner
+from obliquetd.plotting.style import (
+    SHADE,
+    SHADE_LINES,
+    equation_text,
+    fresh_axes,
+    labels,
+    symbol_text,
+)
+from obliquetd.problem import PolicyEvaluation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["stability_regions", "stability_regions_2d"]
+
+STABLE = "#E9F5EC"
+WORDS = {True: "stable", False: "unstable"}
+TRACED = 60
+"""Places at which the edges of a strip are traced."""
+RASTER = 90
+"""Points a side of the grid that finds room for a word."""
+MOST_EQUATIONS = 2
+"""Equations in a title."""
+WORD = (7.5, 3)
+"""Half the length and the height of a word, in points of that grid."""
+
+
+def stability_regions(
+    problem: PolicyEvaluation,
+    learners: Sequence[Learner],
+    symbol: Any,
+    ax: Axes | None = None,
+    *,
+    within: tuple[Any, Any] | None = None,
+) -> Axes:
+    """For each learner a bar over the values of one symbol at which it is stable; exact ends.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+        With that symbol.
+    learners : sequence of Learner
+    symbol : sympy.Symbol or str
+    ax : Axes, optional
+    within : (low, high), optional
+        What the axis shows; 0 to 1 unless given.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import ETD, TD
+    >>> ax = stability_regions(two_state("gamma"), [TD(), ETD()], "gamma")
+    >>> [t.get_text() for t in ax.texts]
+    ['[0, 5/6)', '[0, 1)']
+    """
+    ax = fresh_axes(ax, figsize=(6, 0.9 + 0.6 * len(learners)))
+    low, high = (float(x) for x in within or (0, 1))
+    for row, learner in enumerate(learners):
+        region = stability_region(problem, learner, symbol)
+        color = learner.color
+        pieces = [p for p in _pieces(region) if p.end >= low and p.start <= high]
+        for piece in pieces:
+            a, b = max(low, float(piece.start)), min(high, float(piece.end))
+            ax.barh(row, b - a, left=a, height=0.42, color=color, alpha=0.85)
+            for x, end, opened in (
+                (a, piece.start, piece.left_open),
+                (b, piece.end, piece.right_open),
+            ):
+                if float(end) == x:
+                    ax.plot(
+                        x, row, marker="o", markersize=7, color=color, clip_on=False,
+                        markerfacecolor="white" if opened else color,
+                    )  # fmt: skip
+        told = " ∪ ".join(map(_interval_text, pieces)) or "never"
+        ax.text(1.02, row, told, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.set_yticks(range(len(learners)), labels(learners))
+    ax.set_ylim(len(learners) - 0.5, -0.5)
+    ax.set_xlim(low, high)
+    ax.set_xlabel(f"stable for {symbol_text(symbol)}")
+    return ax
+
+
+def _pieces(region: Any) -> list[Any]:
+    if isinstance(region, sp.Interval):
+        return [region]
+    if isinstance(region, sp.Union):
+        return [piece for part in region.args for piece in _pieces(part)]
+    if isinstance(region, sp.FiniteSet):
+        return [sp.Interval(x, x) for x in region]
+    if region is sp.S.EmptySet:
+        return []
+    raise InputError(f"the region {region} is no union of intervals, so it cannot be drawn")
+
+
+def _interval_text(piece: Any) -> str:
+    left, right = "(" if piece.left_open else "[", ")" if piece.right_open else "]"
+    texts = [(x, number_text(x)) for x in (piece.start, piece.end)]
+    ends = [text if len(text) <= 12 else f"{float(x):.5g}" for x, text in texts]
+    return f"{left}{ends[0]}, {ends[1]}{right}"
+
+
+def stability_regions_2d(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbols: tuple[Any, Any],
+    ranges: tuple[tuple[Any, Any], tuple[Any, Any]] = ((0, 1), (0, 1)),
+    ax: Axes | None = None,
+) -> Axes:
+    """The stable part of a plane of two symbols, filled up to its exact boundary.
+
+    The boundary polynomials cut the rectangle into cells, by a cylindrical decomposition that misses none,
+    and each is decided exactly at a rational point inside it. Hatched is unstable. A dashed line is
+    one where a boundary polynomial vanishes while both sides of it are stable.
+
+    Parameters
+    ----------
+    problem, learner, symbols, ranges
+        As for :func:`obliquetd.dynamics.regions.stability_map`.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Its title names the learner and the equation of the boundary. The stable parts are patches
+        whose gid is "stable".
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import TD
+    >>> ax = stability_regions_2d(two_state("gamma"), TD(lam="l"), ("gamma", "l"))
+    >>> [word.get_text() for word in ax.texts]
+    ['stable', 'unstable']
+    """
+    from matplotlib.patches import Polygon, Rectangle
+
+    plane = plane_of(stability_map(problem, learner, symbols, ranges, resolution=1), ranges)
+    ax = fresh_axes(ax, figsize=(5.2, 4.8))
+    (a, b), (c, d) = (tuple(float(sp.nsimplify(end)) for end in side) for side in ranges)
+    ax.add_patch(
+        Rectangle(
+            (a, c), b - a, d - c, facecolor=SHADE, edgecolor=SHADE_LINES, hatch="///", linewidth=0,
+            zorder=0, gid="unstable",
+        )
+    )  # fmt: skip
+    traced = [(strip, *_traced(plane, strip)) for strip in plane.strips]
+    for strip, x, edges in traced:
+        for k in np.flatnonzero(strip.stable):
+            outline = np.vstack(
+                [np.column_stack([x, edges[:, k]]), np.column_stack([x, edges[:, k + 1]])[::-1]]
+            )
+            ax.add_patch(
+                Polygon(outline, facecolor=STABLE, antialiased=False, linewidth=0, gid="stable")
+            )
+    drawn = [*_curves(traced), *_walls(plane, traced)]
+    for x, y, both, _ in drawn:
+        ax.plot(
+            x, y, color=learner.color, linewidth=1.2 if both else 1.8,
+            linestyle=(0, (4, 3)) if both else "-", solid_capstyle="butt", zorder=3,
+        )  # fmt: skip
+    without_room = _name_parts(ax, traced, ((a, b), (c, d)))
+    ax.set_xlim(a, b)
+    ax.set_ylim(c, d)
+    ax.set_xlabel(symbol_text(symbols[0]))
+    ax.set_ylabel(symbol_text(symbols[1]))
+    told = _told(plane, learner, drawn) + (
+        ["hatched: unstable"] if "unstable" in without_room else []
+    )
+    ax.set_title("\n".join(told), fontsize="medium")
+    return ax
+
+
+Traced = tuple[Strip, np.ndarray, np.ndarray]
+Drawn = tuple[Any, Any, bool, Any]
+"""Places and heights of a line, whether both of its sides are stable, and the polynomial that is 0."""
+
+
+def _traced(plane: Plane, strip: Strip) -> tuple[np.ndarray, np.ndarray]:
+    """The edges of a strip's cells, up to its very ends."""
+    x, edges = plane.traced(strip, TRACED)
+    x = np.array([float(strip.left), *x, float(strip.right)])
+    return x, np.vstack([edges[:1], edges, edges[-1:]])
+
+
+def _curves(traced: list[Traced]) -> Iterator[Drawn]:
+    """The lines between cells that lie one over the other."""
+    for strip, x, edges in traced:
+        for k, (below, above) in enumerate(itertools.pairwise(strip.stable)):
+            if below or above:
+                yield x, edges[:, k + 1], below and above, strip.curves[k]
+
+
+def _walls(plane: Plane, traced: list[Traced]) -> Iterator[Drawn]:
+    """The upright lines between strips, where a polynomial in the first symbol alone is 0."""
+    first, second = plane.found.symbols
+    upright = [p for p in plane.found.boundary if not p.has(second)]
+    for (left, _, before), (right, _, after) in itertools.pairwise(traced):
+        here = [p for p in upright if sp.simplify(p.subs(first, right.left)) == 0]
+        if not here:
+            continue
+        heights = np.unique([*before[-1], *after[0]])
+        for low, high in itertools.pairwise(heights):
+            middle = (low + high) / 2
+            sides = [
+                strip.stable[min(max(int(np.searchsorted(row, middle)) - 1, 0), len(row) - 2)]
+                for strip, row in ((left, before[-1]), (right, after[0]))
+            ]
+            if any(sides):
+                yield [float(right.left)] * 2, [low, high], all(sides), here[0]
+
+
+def _told(plane: Plane, learner: Learner, drawn: list[Drawn]) -> list[str]:
+    """The title: the learner, what holds everywhere, and the equations of the lines."""
+    (name,) = labels([learner], omit=plane.found.symbols)
+    if plane.verdicts == {True}:
+        name += ": stable everywhere" + (" off the dashed line" if drawn else "")
+    elif plane.verdicts == {False}:
+        name += ": unstable everywhere"
+    lines = [name]
+    for both, word in ((False, "boundary"), (True, "dashed")):
+        found = dict.fromkeys(p for _, _, sides, p in drawn if sides == both)
+        shown = list(found)[:MOST_EQUATIONS]
+        lines += [f"{word}: {equation_text(p, plane.found.symbols)}" for p in shown]
+        if len(found) > len(shown):
+            lines.append(f"and {len(found) - len(shown)} more")
+    return lines
+
+
+def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
+    """Write "stable" and "unstable" where their part has most room; returns the words without any."""
+    from scipy.ndimage import distance_transform_edt
+
+    (a, b), (c, d) = window
+    xs, ys = (
+        low + (high - low) * (np.arange(RASTER) + 0.5) / RASTER for low, high in ((a, b), (c, d))
+    )
+    stable = np.zeros((RASTER, RASTER), dtype=bool)
+    for strip, x, edges in traced:
+        for i in np.flatnonzero((xs > x[0]) & (xs < x[-1])):
+            row = [np.interp(xs[i], x, edges[:, k]) for k in range(1, edges.shape[1] - 1)]
+            stable[i] = np.array(strip.stable)[np.searchsorted(row, ys)]
+    without_room = []
+    for verdict, word in WORDS.items():
+        part = np.pad(stable == verdict, 1)
+        if not part.any():
+            continue
+        level, upright = (
+            distance_transform_edt(part, sampling=1 / np.array(size))[1:-1, 1:-1]
+            for size in (WORD, WORD[::-1])
+        )
+        turned = level.max() < 1 < upright.max()
+        room = upright if turned else level
+        if room.max() < 1:
+            without_room.append(word)
+            continue
+        i, j = np.unravel_index(int(room.argmax()), room.shape)
+        ax.text(
+            xs[i], ys[j], word, ha="center", va="center", zorder=4, rotation=90 if turned else 0,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
+        )  # fmt: skip
+    return without_room
