@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from obliquetd.algebra import parse_number, public_number
 from obliquetd.display import mathtext
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.experiments import Curve, Simulation, Sweep
-from obliquetd.plotting.style import fresh_axes
+from obliquetd.experiments.sweep import Setting
+from obliquetd.learners import parameters
+from obliquetd.plotting.style import LETTERS, curve_labels, fresh_axes, looks, shaded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["learning_curves", "sensitivity"]
+__all__ = ["few_runs", "learning_curves", "sensitivity", "shown_average"]
 
 BAND = (10, 90)
 """The band holds the runs between these percentiles."""
@@ -40,11 +43,15 @@ def learning_curves(
     log: bool | None = None,
     legend: bool = True,
 ) -> Axes:
-    """The error of each learner over its runs, a band with 80 % of them, and exact lines over it.
+    """The error of each learner over its runs: the median, a band with 80 % of them, a thin mean.
 
-    A curve is the mean over the runs. Where exact lines are given it is the root of their mean
-    square, the quantity that those lines are the limit of; the axis says so. A curve ends in a cross where the first run diverged, and its label counts how many did, also
-    outside the window. One that is 0 at every step is named in the legend and not drawn.
+    A mean of heavy tails is that of its few largest runs; where at most a tenth of the runs make half of
+    it and it leaves the band, the picture says how many. Where exact lines are given, the root of the
+    runs' mean square is drawn instead, the quantity that those lines are the limit of. A mean ends
+    in a cross where the first run diverged, and the label counts how many did, also outside the
+    window. A curve that is 0 at every step is named in the legend and not drawn.
+
+    Learners that a list named are called by what differs between them; names of your own stay.
 
     Parameters
     ----------
@@ -81,14 +88,15 @@ def learning_curves(
         raise InputError(f"no recorded step lies in the window {first} to {last}")
     inside = inside[np.unique(np.linspace(0, inside.size - 1, POINTS).astype(int))]
     ax = fresh_axes(ax)
+    names = curve_labels({name: curve.learner for name, curve in found.curves.items()})
+    styles = looks([curve.learner for curve in found.curves.values()])
     seen: list[np.ndarray] = []
     for place, (name, curve) in enumerate(found.curves.items()):
-        average = _root_mean_square if exact else _mean
-        seen.append(_draw(ax, found.steps, inside, name, curve, error, runs, place, average))
+        look = Look(names[name], *styles[place], curve.learner.mark, place / len(names))
+        seen += _draw(ax, found.steps, inside, curve, error, runs, look, bool(exact))
         if exact and name in exact:
-            _draw_exact(
-                ax, np.asarray(exact[name], dtype=float), first, last, name, curve.learner.color
-            )
+            line = np.asarray(exact[name], dtype=float)
+            _draw_exact(ax, line, (first, last), look)
     low = min((s.min() for s in seen if s.size), default=1.0)
     high = max((s.max() for s in seen if s.size), default=1.0)
     if log if log is not None else low > 0 and high > 50 * low:
@@ -98,12 +106,29 @@ def learning_curves(
     ax.set_ylabel(f"{ERRORS[error]}, root mean square" if exact else ERRORS[error])
     ax.grid(True, alpha=0.25, linewidth=0.6)
     if legend:
-        ax.legend(frameon=False, fontsize="small")
+        title = shown_average(
+            len(next(iter(found.curves.values())).errors(error)[:runs]), bool(exact)
+        )
+        ax.legend(frameon=False, fontsize="small", title=title, title_fontsize="small")
     return ax
 
 
-def _mean(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values.mean(axis=0))
+class Look(NamedTuple):
+    """How one curve is drawn; ``shift`` is where its first mark stands, in gaps between marks."""
+
+    label: str
+    color: str
+    dash: Any
+    mark: str
+    shift: float
+
+
+def shown_average(count: int, exact: bool = False) -> str | None:
+    """What a curve of so many runs is, in words."""
+    if count < 2:
+        return None
+    average = "root mean square" if exact else "median (thin: mean)"
+    return f"{average} of {count} runs, band with 80 %"
 
 
 def _root_mean_square(values: np.ndarray) -> np.ndarray:
@@ -112,46 +137,78 @@ def _root_mean_square(values: np.ndarray) -> np.ndarray:
 
 
 def _draw(
-    ax: Axes, steps: np.ndarray, inside: np.ndarray, name: str, curve: Curve, error: str,
-    runs: int | None, place: int, average: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:  # fmt: skip
+    ax: Axes, steps: np.ndarray, inside: np.ndarray, curve: Curve, error: str, runs: int | None,
+    look: Look, exact: bool,
+) -> list[np.ndarray]:  # fmt: skip
     """One learner; returns the finite averages that were drawn."""
     values = curve.errors(error)[:runs]
     count = len(values)
     lost = sum(t is not None for t in curve.diverged_at[:runs])
-    mean = average(values[:, inside])
-    good = np.isfinite(mean)
-    silent = (
-        good.all() and not mean.any()
-    )  # a line along the axis would look like a perfect learner
-    good = good & (not silent)
-    x, y = steps[inside][good], mean[good]
-    label = mathtext(name) + (f" ({lost} of {count} runs diverged)" if lost else "")
+    values, x = values[:, inside], steps[inside]
+    mean = _root_mean_square(values) if exact else values.mean(axis=0)
+    middle = mean if exact else np.median(values, axis=0)
+    # a line along the axis would look like a perfect learner
+    silent = bool(np.isfinite(mean).all()) and not mean.any()
+    good, whole = (np.isfinite(line) & (not silent) for line in (mean, middle))
+    label = look.label + (f" ({lost} of {count} runs diverged)" if lost else "")
     label += " (0 at every step, not drawn)" if silent else ""
-    color = curve.learner.color
-    gap = max(1, len(x) // 8)
+    gap = max(1, int(whole.sum()) // 8)
     ax.plot(
-        x, y, color=color, label=label, linewidth=1.6, marker=curve.learner.mark, markersize=4,
-        markevery=(place * gap // 8 + gap // 4, gap) if len(x) > 8 else None,
+        x[whole], middle[whole], color=look.color, label=label, linewidth=1.6, linestyle=look.dash,
+        marker=look.mark, markersize=4,
+        markevery=(int((look.shift + 0.25) * gap), gap) if whole.sum() > 8 else None,
     )  # fmt: skip
-    if count > 1 and len(x):
-        low, high = np.percentile(values[:, inside][:, good], BAND, axis=0)
-        ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
-    if len(x) and not good.all():
-        ax.plot(x[-1:], y[-1:], marker="X", markersize=9, color=color, linestyle="none")
-    return np.asarray(y)
+    if count > 1 and good.any():
+        low, high = np.percentile(values[:, good], BAND, axis=0)
+        ax.fill_between(x[good], low, high, color=look.color, alpha=0.15, linewidth=0)
+        if not exact:
+            ax.plot(x[good], mean[good], color=look.color, linewidth=0.7)
+        _tell_few(ax, x[good], (values**2 if exact else values)[:, good], mean[good], look.color)
+    if good.any() and not good.all():
+        ax.plot(
+            x[good][-1:], mean[good][-1:], marker="X", markersize=9, color=look.color,
+            linestyle="none",
+        )  # fmt: skip
+    return [middle[whole], mean[good]]
 
 
-def _draw_exact(ax: Axes, values: np.ndarray, first: int, last: int, name: str, color: str) -> None:
+def few_runs(parts: np.ndarray) -> np.ndarray:
+    """At each step the least number of runs that make half of the sum over all; 0 of nothing."""
+    ordered = -np.sort(-parts, axis=0)
+    total = ordered.sum(axis=0)
+    counts = (np.cumsum(ordered, axis=0) < total / 2).sum(axis=0) + 1
+    return np.where(total > 0, counts, 0)
+
+
+def _tell_few(ax: Axes, x: np.ndarray, parts: np.ndarray, mean: np.ndarray, color: str) -> None:
+    """Say how many runs carry the mean, where it leaves the band most."""
+    if not len(x):
+        return
+    count = len(parts)
+    high = np.percentile(parts, BAND[1], axis=0)
+    average = parts.mean(axis=0)
+    few = few_runs(parts)
+    carried = (few > 0) & (few <= count // 10) & (average > high)
+    if not carried.any():
+        return
+    beyond = np.where(carried, average / np.maximum(high, np.finfo(float).tiny), 0.0)
+    worst = int(beyond.argmax())
+    side, away = ("right", -7) if x[worst] > (x[0] + x[-1]) / 2 else ("left", 7)
+    ax.annotate(
+        f"{few[worst]} of {count} runs", (x[worst], mean[worst]), (away, 0), color=shaded(color, -0.3),
+        textcoords="offset points", ha=side, va="top", fontsize="small",
+    )  # fmt: skip
+
+
+def _draw_exact(ax: Axes, values: np.ndarray, window: tuple[int, int], look: Look) -> None:
     x = np.arange(len(values))
-    keep = np.flatnonzero((x >= first) & (x <= last) & np.isfinite(values))
+    keep = np.flatnonzero((x >= window[0]) & (x <= window[1]) & np.isfinite(values))
     if not keep.size:
         return
     keep = keep[np.unique(np.linspace(0, keep.size - 1, POINTS).astype(int))]
-    ax.plot(x[keep], values[keep], color="white", linewidth=2.6, alpha=0.8, zorder=4)
     ax.plot(
-        x[keep], values[keep], color=color, linewidth=1.4, linestyle=(0, (4, 2)), zorder=5,
-        label=f"{mathtext(name)}, exact",
+        x[keep], values[keep], color=shaded(look.color, -0.55), linewidth=1.1,
+        linestyle=(0, (4, 2)), zorder=2.5, label=f"{look.label}, exact",
     )  # fmt: skip
 
 
@@ -177,41 +234,77 @@ def sensitivity(
     Returns
     -------
     Axes
-        Crosses on the upper edge are step sizes at which a run diverged, or the error is more
+        Where the best setting of a learner is the least or the largest that was tried, the legend says so,
+        and a ring is drawn around it: a better one may lie outside. Crosses on the upper edge are step sizes at which a run diverged, or the error is more
         than 1.5 times what it was before the first step. Bands are two standard errors.
     """
     ax = fresh_axes(ax)
     first = [curve.errors(error)[:, 0].mean() for curve in found.curves.values()]
     cap = ROOM * max(first)
-    for name in dict.fromkeys(curve.learner.name for curve in found.curves.values()):
+    for row, name in enumerate(dict.fromkeys(c.learner.name for c in found.curves.values())):
         settings = found.sensitivity(name, error, criterion)
+        kind = settings[0].learner
         alphas = np.array([s.learner.step_size(0) for s in settings])
         values = np.array([s.value for s in settings])
         spread = 2 * np.array([s.standard_error for s in settings])
         good = values <= cap
         x, y, reach = alphas[good], values[good], spread[good]
-        color = settings[0].learner.color
+        at_edge = _edges(found, name, settings)
+        told = f" (best at the edge of its grid: {', '.join(at_edge)})" if at_edge else ""
         ax.plot(
-            x, y, color=color, marker=settings[0].learner.mark, markersize=4, linewidth=1.4,
-            label=mathtext(name),
+            x, y, color=kind.color, marker=kind.mark, markersize=4, linewidth=1.4,
+            label=mathtext(name) + told,
         )  # fmt: skip
         if np.isfinite(reach).any():  # one run has no spread
             ax.fill_between(
-                x, np.maximum(y - reach, y / 10), np.minimum(y + reach, cap), color=color, alpha=0.2,
-                linewidth=0,
+                x, np.maximum(y - reach, y / 10), np.minimum(y + reach, cap), color=kind.color,
+                alpha=0.2, linewidth=0,
+            )  # fmt: skip
+        if at_edge and good.any():
+            ax.plot(
+                x[y.argmin()], y.min(), marker="o", markersize=11, markerfacecolor="none",
+                color=kind.color, linestyle="none",
             )  # fmt: skip
         if not good.all():
             ax.plot(
-                alphas[~good], np.full((~good).sum(), 0.98), marker="X", color=color,
-                linestyle="none", markersize=6, transform=ax.get_xaxis_transform(),
+                alphas[~good], np.full((~good).sum(), 0.98 - 0.035 * row), marker="X",
+                color=kind.color, linestyle="none", markersize=6, transform=ax.get_xaxis_transform(),
             )  # fmt: skip
         if marked and name in marked:
-            ax.axvline(marked[name], color=color, linestyle=":", linewidth=1.2)
+            ax.axvline(marked[name], color=kind.color, linestyle=":", linewidth=1.2)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(top=cap * 1.3)
-    ax.set_xlabel("step size alpha (crosses: off the scale, or diverged)")
+    ax.set_xlabel("step size α (crosses: off the scale, or diverged)")
     ax.set_ylabel(f"{ERRORS[error]}, {'whole run' if criterion == 'whole' else 'last tenth'}")
     ax.grid(True, alpha=0.25, linewidth=0.6)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def _edges(found: Sweep, name: str, settings: list[Setting]) -> list[str]:
+    """The settings of the best learner of a kind that are the least or the largest that were tried.
+
+    An end beyond which there is nothing, such as a trace of 0, is no edge; nor is one of two values.
+    """
+    best = min(settings, key=lambda s: s.value).learner
+    tried = [c.learner for c in found.curves.values() if c.learner.name == name]
+    out = []
+    for setting in ("alpha", *(p.name for p in parameters(type(best)) if not p.choices)):
+        values = [_plain(getattr(learner, setting)) for learner in tried]
+        own = _plain(getattr(best, setting))
+        if own is None or None in values or len(set(values)) < 3:
+            continue
+        domain = next((p.domain for p in parameters(type(best)) if p.name == setting), None)
+        ends = () if domain is None else (domain.inf, domain.sup)
+        if own in (min(values), max(values)) and own not in ends:
+            out.append(f"{LETTERS.get(setting, setting)} {own:g}")
+    return out
+
+
+def _plain(value: Any) -> float | None:
+    """A setting as a float; None for a schedule, a table or a symbol."""
+    try:
+        return float(public_number(parse_number(value)))
+    except (ObliqueTDError, TypeError, ValueError):
+        return None

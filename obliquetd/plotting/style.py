@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from obliquetd.display import MADE_BY, mathtext, visible
-from obliquetd.experiments.grid import setting_text, settings_of
+from obliquetd.experiments.grid import label, setting_text, settings_of
 from obliquetd.learners import LEARNERS, Learner
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ __all__ = [
     "OTHER",
     "SHADE",
     "SHADE_LINES",
+    "curve_labels",
     "drawn",
     "equation_text",
     "fresh_axes",
     "kind_called",
     "labels",
+    "looks",
+    "shaded",
     "symbol_text",
 ]
 
@@ -44,6 +48,8 @@ GREEK = re.compile("(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lamda
 SPELLED = {"lam": "lamda", "lambda": "lamda"}
 LONGEST_EQUATION = 48
 """Letters of an equation that fit a title."""
+DASHES = ("-", (0, (6, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
+"""The lines of a family, in turn."""
 LETTERS = {"lam": "λ", "alpha": "α", "mu": "μ", "beta": "β", "eta": "η", "kappa": "κ", "zeta": "ζ"}
 """How settings are written in a picture."""
 
@@ -122,6 +128,55 @@ def labels(learners: Sequence[Learner], omit: Sequence[Any] = ()) -> list[str]:
         ]
         out.append(mathtext(", ".join([learner.name, *shown])))
     return out
+
+
+def curve_labels(named: Mapping[str, Learner]) -> dict[str, str]:
+    """What curves are called: as the caller named them, else by what differs between them.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import TD
+    >>> curve_labels({"TD lam=1/2": TD(0.1, lam="1/2"), "slow": TD(0.01)})
+    {'TD lam=1/2': 'TD, α 0.1, λ 1/2', 'slow': 'slow'}
+    >>> curve_labels({"TD": TD(0.1), "TD 2": TD(0.2)})
+    {'TD': 'TD, α 0.1', 'TD 2': 'TD, α 0.2'}
+    """
+    short = dict(zip(named, labels(list(named.values())), strict=True))
+    own = {}
+    kinds = Counter(type(x) for x in named.values())
+    for name, x in named.items():
+        base = re.sub(r" \d+$", "", name)  # one that was taken got a number
+        listed = {name, base} & {x.name, x.label, label(x)}
+        plain = name == x.name and kinds[type(x)] == 1
+        own[name] = short[name] if listed and not plain else mathtext(name)
+    return own if len(set(own.values())) == len(own) else {name: mathtext(name) for name in named}
+
+
+def looks(learners: Sequence[Learner]) -> list[tuple[str, Any]]:
+    """A colour and a dash for each: one hue a family, and in it lightness and dash that differ."""
+    seen: Counter[str] = Counter()
+    out = []
+    for learner in learners:
+        k = seen[learner.color]
+        seen[learner.color] += 1
+        share = 0.0 if k == 0 else 0.4 if k % 2 else -0.4
+        out.append((shaded(learner.color, share), DASHES[k % len(DASHES)]))
+    return out
+
+
+def shaded(color: str, share: float) -> str:
+    """A colour moved by a share towards white, or, below 0, towards black.
+
+    Examples
+    --------
+    >>> shaded("#336699", 0.5), shaded("#336699", -0.5)
+    ('#99b2cc', '#19334c')
+    """
+    if not share:
+        return color
+    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+    end = 255 if share > 0 else 0
+    return "#" + "".join(f"{int(x + abs(share) * (end - x)):02x}" for x in parts)
 
 
 def fresh_axes(ax: Axes | None, **size: Any) -> Axes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from obliquetd.experiments import Experiment, Sweep
 from obliquetd.experiments.store import write_atomically
 from obliquetd.plotting import learning_curves, sensitivity
+from obliquetd.plotting.curves import shown_average
 from obliquetd.reproduction.evidence import EARLY, LATE
 from obliquetd.reproduction.study import Case, Exact
 
@@ -45,8 +46,7 @@ def case_figure(case: Case, found: Sweep, exact: Exact, experiment: Experiment) 
                     )  # fmt: skip
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", frameon=False)
-    average = "root mean square" if exact else "mean"
-    figure.suptitle(f"{case.title}: {average} of {DRAWN_RUNS} runs, band with 80 % of them")
+    figure.suptitle(f"{case.title}: {shown_average(DRAWN_RUNS, bool(exact))} of them")
     note = "\n".join(textwrap.wrap(case.remark, 130))
     figure.supxlabel(note, fontsize="small", color="#555555")
     return figure

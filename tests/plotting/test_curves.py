@@ -1,12 +1,17 @@
+import colorsys
+
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from obliquetd.domains import two_state
 from obliquetd.errors import InputError
 from obliquetd.experiments import grid, simulate, sweep
 from obliquetd.learners import SETD, TD
 from obliquetd.plotting import COLORS, learning_curves, sensitivity
+from obliquetd.plotting.curves import few_runs
 
 
 @pytest.fixture(scope="module")
@@ -14,12 +19,59 @@ def found():
     return simulate(two_state(reward=1), [TD(0.9), SETD(0.01)], 2000, runs=6, seed=0)
 
 
-def test_means_and_bands_are_drawn(found):
+def test_medians_means_and_bands_are_drawn(found):
     ax = learning_curves(found, window=(0, 100))
-    line = next(line for line in ax.get_lines() if line.get_label() == "SETD")
-    assert np.array_equal(line.get_ydata(), found["SETD"].rmse[:, :101].mean(axis=0))
+    line, thin = (line for line in ax.get_lines() if line.get_color() == COLORS["SETD"])
+    runs = found["SETD"].rmse[:, :101]
+    assert line.get_label() == "SETD"
+    assert np.array_equal(line.get_ydata(), np.median(runs, axis=0))
+    assert np.array_equal(thin.get_ydata(), runs.mean(axis=0))
+    assert thin.get_linewidth() < line.get_linewidth() / 2
+    assert ax.get_legend().get_title().get_text() == "median (thin: mean) of 6 runs, band with 80 %"
     assert ax.get_xlim() == (0, 100)
     assert len(ax.collections) == 2
+    one = learning_curves(found, runs=1)
+    assert one.get_legend().get_title().get_text() == ""
+    assert len(one.get_lines()) == 2
+
+
+def test_a_mean_that_few_runs_carry_is_said():
+    parts = np.ones((20, 4))
+    parts[3, 1], parts[4:6, 2], parts[:, 3] = 100, 100, 0
+    assert few_runs(parts).tolist() == [10, 1, 2, 0]
+    problem = two_state(reward=1)
+    found = simulate(problem, {"a": TD(0.01), "b": SETD(0.01)}, 40, 20)
+    assert not learning_curves(found).texts
+    found["a"].rmse[7, 30] = 1e4
+    (text,) = learning_curves(found).texts
+    assert text.get_text() == "1 of 20 runs"
+    assert text.xy == (30, found["a"].mean()[30])
+    (text,) = learning_curves(found, exact={"a": np.ones(41)}).texts
+    assert text.get_text() == "1 of 20 runs"
+    found["a"].rmse[8:12, 30] = 1e4  # more than a tenth are no exception
+    assert not learning_curves(found).texts
+
+
+def test_learners_are_called_by_what_differs_and_families_share_a_hue():
+    learners = [TD(0.01), TD(0.01, lam="1/2"), SETD(0.02), TD(0.02), TD(0.02, lam="1/2")]
+    ax = learning_curves(simulate(two_state(reward=1), learners, 50, 3))
+    handles, names = ax.get_legend_handles_labels()
+    assert names == [
+        "TD, α 0.01",
+        "TD, α 0.01, λ 1/2",
+        "SETD",
+        "TD, α 0.02",
+        "TD, α 0.02, λ 1/2",
+    ]
+    family = [h for h, name in zip(handles, names, strict=True) if name.startswith("TD")]
+    assert {h.get_marker() for h in family} == {TD.mark}
+    assert len({(h.get_color(), str(h._dash_pattern)) for h in family}) == 4
+    hues = [colorsys.rgb_to_hsv(*to_rgb(h.get_color()))[0] for h in family]
+    assert np.ptp(hues) < 0.02
+    first = [h.get_markevery()[0] for h in handles]
+    assert len(set(first)) == len(first)  # marks of curves that coincide stand apart
+    own = learning_curves(simulate(two_state(reward=1), {"one": TD(0.1), "two": TD(0.2)}, 50, 2))
+    assert own.get_legend_handles_labels()[1] == ["one", "two"]
 
 
 def test_divergence_is_drawn_and_counted():
@@ -71,6 +123,28 @@ def test_sensitivity_marks_what_is_off_the_scale():
     assert lines["SETD"].get_xdata().tolist() == [0.001, 0.01]
     assert sum(line.get_marker() == "X" for line in ax.get_lines()) == 2
     assert ax.get_xscale() == "log"
+
+
+def test_a_best_at_the_edge_of_its_grid_is_said():
+    def told(alphas, **settings):
+        found = sweep(two_state(reward=1), grid([SETD], alphas, **settings), 300, 3, workers=1)
+        ax = sensitivity(found, criterion="whole")
+        rings = [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
+        label = ax.get_legend_handles_labels()[1][0]
+        assert len(rings) == ("edge" in label)
+        return label
+
+    assert told([1e-5, 1e-4, 1e-3]) == "SETD (best at the edge of its grid: α 0.001)"
+    assert told([1e-3, 1e-2, 9.0]) == "SETD"
+    assert told([1e-3, 1e-2, 9.0], lam=[0, 0.1, 0.2]).startswith("SETD")
+
+
+def test_no_text_is_too_small_to_read(found):
+    """In pixels of a page, 96 to an inch."""
+    ax = learning_curves(found, exact={"SETD": np.ones(2001)})
+    sizes = [t.get_fontsize() * 96 / 72 for t in ax.figure.findobj(Text) if t.get_text()]
+    assert sizes
+    assert min(sizes) >= 8
 
 
 def test_nothing_global_is_touched(found):
