@@ -291,9 +291,10 @@ def _edges(found: Sweep, name: str, settings: list[Setting]) -> list[str]:
     tried = [c.learner for c in found.curves.values() if c.learner.name == name]
     out = []
     for setting in ("alpha", *(p.name for p in parameters(type(best)) if not p.choices)):
-        values = [_plain(getattr(learner, setting)) for learner in tried]
+        read = [_plain(getattr(learner, setting)) for learner in tried]
+        values = [x for x in read if x is not None]
         own = _plain(getattr(best, setting))
-        if own is None or None in values or len(set(values)) < 3:
+        if own is None or len(values) < len(read) or len(set(values)) < 3:
             continue
         domain = next((p.domain for p in parameters(type(best)) if p.name == setting), None)
         ends = () if domain is None else (domain.inf, domain.sup)

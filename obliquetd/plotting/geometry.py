@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["projections"]
 
+TILT = np.radians(30)
+"""How far the eye is from the normal of a plane: heights over it are then half as long as they are."""
+
 NAMES = {"best": "orthogonal", "rg": ResidualGradient.name} | {
     method: LEARNERS[method].name for method in METHODS if method in LEARNERS
 }
@@ -37,7 +40,10 @@ def projections(
     *,
     targets: bool = True,
 ) -> Axes:
-    """Draw v_pi, span(Phi), and where each method projects v_pi to, and from which direction.
+    r"""Draw v_pi, span(Phi), and where each method projects v_pi to, and from which direction.
+
+    Arrows run from v_pi to what a method makes of it; the orthogonal one has its right angle marked. Three states are seen
+    from near the normal of the plane (of a line: of its plane with v_pi), and drop lines stand on the plane.
 
     Parameters
     ----------
@@ -67,7 +73,7 @@ def projections(
     >>> from obliquetd.domains import two_state
     >>> ax = projections(two_state(reward=1), ["best", "td"])
     >>> ax.get_legend_handles_labels()[1]
-    ['span of the features', 'v', 'orthogonal', 'TD']
+    ['span of the features', 'v', 'orthogonal', 'TD', '$T\\hat v$, from which $X$ projects']
     """
     n = len(problem.states)
     if n not in (2, 3):
@@ -93,16 +99,31 @@ def projections(
         except MathematicalError:
             lost.append(method)
     bellman = {m: r + hat - L @ hat for m, hat in hats.items() if targets and m != "best"}
-    seen = root * np.array([0 * v, v, *hats.values(), *bellman.values()])
-    _span(ax, Phi, seen, rank)
+    seen = root * np.array([v, *hats.values(), *bellman.values()])
+    basis = np.linalg.svd(Phi)[0][:, :rank]
+    _span(ax, basis, seen)
     ax.plot(*_xyz(root * v), marker="*", markersize=14, color="black", linestyle="none", label="v")
     for method, hat in hats.items():
         after = root * bellman[method] if method in bellman else None
         _arrow(ax, root * v, root * hat, NAMES.get(method, method), after)
+    _right_angle(ax, root * v, basis, seen)
+    if rank == 2:
+        _drop_lines(ax, basis, [root * after for after in bellman.values()])
     _name_axes(ax, problem, n)
+    _frame(ax, seen)
+    if n == 3:
+        _look_down(ax, basis, root * v, seen)
     if lost:
-        ax.set_title(f"no fixed point: {', '.join(lost)}", fontsize="small")
-    ax.legend(frameon=False, fontsize="small")
+        ax.set_title(
+            f"no fixed point: {', '.join(NAMES.get(m, m) for m in lost)}", fontsize="small"
+        )
+    if bellman:
+        ax.plot(
+            *_xyz([np.nan] * n), marker="x", color=OTHER, linestyle=":", linewidth=1,
+            label=r"$T\hat v$, from which $X$ projects",
+        )  # fmt: skip
+    below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 3} if n == 3 else {}
+    ax.legend(frameon=False, fontsize="small", **below)
     return ax
 
 
@@ -113,7 +134,7 @@ def _xyz(point: Any) -> list[Any]:
 def _axes(ax: Axes | None, n: int) -> Axes:
     if n == 2:
         ax = fresh_axes(ax, figsize=(6, 5.5))
-        ax.set_aspect("equal", adjustable="datalim")
+        ax.set_aspect("equal")
         return ax
     if ax is None:
         from matplotlib.figure import Figure
@@ -127,34 +148,103 @@ def _axes(ax: Axes | None, n: int) -> Axes:
     return ax
 
 
-def _span(ax: Axes, Phi: Any, seen: Any, rank: int) -> None:
-    """The line or plane, as far as the points that are drawn, and the origin, reach."""
-    basis = np.linalg.svd(Phi)[0][:, :rank]
+def _span(ax: Axes, basis: Any, seen: Any) -> None:
+    """The line beyond the edges of the picture, or the plane as far as what is drawn."""
     inside = seen @ basis
     low, high = inside.min(axis=0), inside.max(axis=0)
-    room = 0.15 * np.maximum(high - low, 0.5)
-    low, high = low - room, high + room
-    if rank == 1:
-        line = np.array([low, high]) * basis[:, 0]
+    reach = np.maximum(high - low, 0.2 * _size(seen))
+    if basis.shape[1] == 1:
+        room = 0.15 if len(basis) == 3 else 4  # flat axes cut it off
+        line = np.array([low - room * reach, high + room * reach]) * basis[:, 0]
         ax.plot(*line.T, color=OTHER, linewidth=1.4, label="span of the features")
         return
-    a, b = np.meshgrid(*zip(low, high, strict=True))
+    wide = np.full(2, 0.25 * _size(seen))
+    a, b = np.meshgrid(*zip(low - wide, high + wide, strict=True))
     plane = [a * basis[i, 0] + b * basis[i, 1] for i in range(3)]
     surface: Any = ax
     surface.plot_surface(*plane, alpha=0.18, color=OTHER, label="span of the features")
 
 
+def _size(seen: Any) -> float:
+    """The longest side of the box around points; 1 around a single one."""
+    return float(np.ptp(seen, axis=0).max()) or 1.0
+
+
 def _arrow(ax: Axes, v: Any, hat: Any, name: str, bellman: Any) -> None:
     """v to v_hat, and T v_hat to v_hat dotted."""
     color = "black" if name == "orthogonal" else kind_called(name).color
-    ends = np.array([v, hat])
-    ax.plot(*ends.T, color=color, linewidth=1.3)
+    _pointed(ax, v, hat, color)
     mark = "o" if name == "orthogonal" else kind_called(name).mark
     ax.plot(*_xyz(hat), marker=mark, color=color, linestyle="none", markersize=7, label=name)
     if bellman is not None:
         ends = np.array([bellman, hat])
         ax.plot(*ends.T, color=color, linewidth=1, linestyle=":")
         ax.plot(*_xyz(bellman), marker="x", color=color, linestyle="none", markersize=7)
+
+
+def _pointed(ax: Axes, start: Any, end: Any, color: str) -> None:
+    """An arrow whose head a mark at its end leaves free."""
+    if not np.ptp([start, end], axis=0).any():
+        return
+    if len(start) == 2:
+        ax.annotate(
+            "", end, start,
+            arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 1.3, "shrinkA": 0, "shrinkB": 3,
+                        "mutation_scale": 13},
+        )  # fmt: skip
+        return
+    solid: Any = ax
+    solid.quiver(
+        *start, *(0.97 * (end - start)), color=color, linewidth=1.3, arrow_length_ratio=0.07
+    )
+
+
+def _right_angle(ax: Axes, v: Any, basis: Any, seen: Any) -> None:
+    """The mark of a right angle where the perpendicular from v meets the span."""
+    foot = basis @ (basis.T @ v)
+    rise = v - foot
+    along = basis @ (basis.T @ (seen.mean(axis=0) - foot))
+    lengths = np.linalg.norm(rise), np.linalg.norm(along)
+    size = min(0.04 * _size(seen), 0.3 * float(lengths[0]))
+    if min(lengths) <= 1e-9 * _size(seen):
+        return
+    up, side = (size * x / length for x, length in zip((rise, along), lengths, strict=True))
+    corner = np.array([foot + side, foot + side + up, foot + up])
+    ax.plot(*corner.T, color="black", linewidth=1, gid="right angle")
+
+
+def _drop_lines(ax: Axes, basis: Any, points: Sequence[Any]) -> None:
+    """From points perpendicularly down to the plane."""
+    for point in points:
+        ends = np.array([point, basis @ (basis.T @ point)])
+        ax.plot(*ends.T, color=OTHER, linewidth=0.8, linestyle=(0, (2, 2)), gid="drop line")
+
+
+def _frame(ax: Axes, seen: Any) -> None:
+    """Let what is drawn fill flat axes."""
+    if seen.shape[1] == 2:
+        middle = (seen.min(axis=0) + seen.max(axis=0)) / 2
+        half = 0.62 * _size(seen)
+        ax.set_xlim(middle[0] - half, middle[0] + half)
+        ax.set_ylim(middle[1] - half, middle[1] + half)
+
+
+def _look_down(ax: Axes, basis: Any, v: Any, seen: Any) -> None:
+    """Look at the plane from its normal, tilted so far that heights over it can be seen."""
+    if basis.shape[1] == 1:  # the line and v make the plane
+        foot = basis @ (basis.T @ v)
+        basis = np.linalg.svd(np.column_stack([basis, v - foot]))[0][:, :2]
+    normal = np.cross(basis[:, 0], basis[:, 1])
+    normal *= np.sign(normal @ v) or 1.0
+    inside = (seen - seen.mean(axis=0)) @ basis
+    across = basis @ np.linalg.svd(inside)[2][1]  # along which the points lie closest together
+    across *= np.sign(across[2]) or 1.0
+    eye = np.cos(TILT) * normal + np.sin(TILT) * across
+    solid: Any = ax
+    solid.view_init(
+        elev=np.degrees(np.arcsin(np.clip(eye[2], -1, 1))),
+        azim=np.degrees(np.arctan2(eye[1], eye[0])),
+    )
 
 
 def _name_axes(ax: Axes, problem: PolicyEvaluation, n: int) -> None:
@@ -165,5 +255,6 @@ def _name_axes(ax: Axes, problem: PolicyEvaluation, n: int) -> None:
         solid: Any = ax
         solid.set_zlabel(names[2])
         solid.set_aspect("equal")
+        solid.locator_params(nbins=5)
     else:
         ax.grid(True, alpha=0.25, linewidth=0.6)

@@ -138,9 +138,50 @@ def test_three_states_are_drawn_in_space():
         projections(random_problem(3, 1, seed=4), ax=Figure().subplots())
 
 
+def test_arrows_the_right_angle_and_the_frame():
+    """The triangle fills the axes: the origin is far from it here, and is left out."""
+    problem = two_state(reward=1, discount="1/2")
+    ax = projections(problem, ["best", "td", "etd"])
+    points = markers(ax)
+    arrows = {tuple(np.round(text.xy, 9)) for text in ax.texts if text.arrow_patch}
+    assert arrows == {tuple(np.round(points[n], 9)) for n in ("orthogonal", "TD", "ETD")}
+    (corner,) = (
+        np.column_stack(x.get_data()) for x in ax.get_lines() if x.get_gid() == "right angle"
+    )
+    foot = np.array(points["orthogonal"])
+    sides = corner[0] - foot, corner[2] - foot
+    assert abs(sides[0] @ sides[1]) < 1e-12
+    assert np.allclose(corner[1], foot + sides[0] + sides[1])
+    assert np.linalg.norm(sides[0]) == pytest.approx(np.linalg.norm(sides[1]))
+    assert ax.get_xlim()[0] > 0
+    assert ax.get_legend_handles_labels()[1][-1] == r"$T\hat v$, from which $X$ projects"
+    inside = np.array([points[n] for n in ("v", "orthogonal", "TD", "ETD")])
+    assert np.ptp(inside, axis=0).max() > 0.4 * np.ptp(ax.get_xlim())
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_space_is_seen_from_the_normal(rank):
+    problem = random_problem(3, rank, seed=4)
+    ax = projections(problem)
+    root = np.sqrt(np.array(problem.xi, dtype=float).ravel())
+    spanning = root[:, None] * np.array(problem.Phi, dtype=float)
+    if rank == 1:
+        spanning = np.column_stack([spanning, root * np.array(problem.v_pi, dtype=float).ravel()])
+    normal = np.cross(*spanning.T)
+    elev, azim = np.radians([ax.elev, ax.azim])
+    eye = [np.cos(elev) * np.cos(azim), np.cos(elev) * np.sin(azim), np.sin(elev)]
+    assert abs(normal @ eye) / np.linalg.norm(normal) == pytest.approx(np.cos(np.radians(30)))
+    drops = [line.get_data_3d() for line in ax.get_lines() if line.get_gid() == "drop line"]
+    assert len(drops) == (3 if rank == 2 else 0)
+    for drop in drops:
+        top, foot = np.array(drop).T
+        assert abs((top - foot) @ spanning).max() < 1e-9
+        assert abs(foot @ normal) < 1e-9
+
+
 def test_a_method_without_a_fixed_point_is_named():
     ax = projections(two_state(discount="5/6", reward=1), ["best", "td"])
-    assert "td" in ax.get_title()
+    assert ax.get_title() == "no fixed point: TD"  # as the legend would call it
 
 
 @pytest.mark.parametrize(
