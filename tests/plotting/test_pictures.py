@@ -16,7 +16,7 @@ from obliquetd.domains import (
     random_problem,
     two_state,
 )
-from obliquetd.dynamics import mean_dynamics
+from obliquetd.dynamics import mean_dynamics, stationary_moments
 from obliquetd.errors import InputError, KindError
 from obliquetd.experiments import simulate
 from obliquetd.learners import ETD, GTD2, SETD, TD
@@ -201,11 +201,64 @@ def test_eigenvalues_and_their_half_plane():
     problem = baird_star()
     named = {L.name: mean_dynamics(problem, L) for L in (TD(), ETD(), SETD())}
     ax = eigenvalues(named)
+    hollow = [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
     lines = {line.get_label(): line for line in ax.get_lines()}
-    for name, dyn in named.items():
-        assert np.allclose(lines[name].get_xdata(), dyn.spectrum().real)
+    for row, (name, dyn) in enumerate(named.items()):
+        (still,) = (line for line in hollow if line.get_ydata()[0] == row)
+        found = [*lines[name].get_xdata(), *still.get_xdata()]
+        assert np.allclose(np.sort(found), np.sort(dyn.spectrum().real), atol=1e-6)
+        assert still.get_xdata().tolist() == [0] * dyn.stability.kernel_dimension
         assert lines[name].get_color() == COLORS[name]
-    assert ax.get_xlim()[0] < lines["TD"].get_xdata().min() < 0 < ax.get_xlim()[1]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["TD", "ETD", "SETD"]
+    assert ax.get_xlim()[0] < min(lines["TD"].get_xdata()) < 0 < ax.get_xlim()[1]
+    assert "hollow: no update moves there" in [t.get_text() for t in ax.texts]
+
+
+def test_multiplicities_are_exact_and_a_crowd_at_0_is_enlarged():
+    """A float splits an eigenvalue that occurs five times; two that differ by 1/1000 are two."""
+    star = baird_star()
+    for problem in (star, star.replace(arithmetic="float")):
+        ax = eigenvalues(mean_dynamics(problem, TD()))
+        assert [t.get_text() for t in ax.texts if "×" in t.get_text()] == ["×5"]
+    loop = MDP.from_transitions([(s, "a", s, 1, 0) for s in range(4)])
+    features = {0: [1, 0, 0, 0], 1: [0, 1, 0, 0], 2: [0, 0, 1, 0], 3: [0, 0, 0, 1]}
+    xi = ["1/4", "251/1000", "499/1000", 0]
+    problem = PolicyEvaluation(
+        loop, target={s: {"a": 1} for s in range(4)}, features=features, discount=0, xi=xi
+    )
+    ax = eigenvalues(mean_dynamics(problem, TD()))
+    assert not [t for t in ax.texts if "×" in t.get_text()]
+    solid, hollow = (line for line in ax.get_lines() if line.get_marker() == TD.mark)
+    assert np.allclose(solid.get_xdata(), [0.25, 0.251, 0.499])
+    assert hollow.get_xdata().tolist() == [0]
+    assert len(ax.figure.axes) == 1
+    (_, near) = eigenvalues(mean_dynamics(star, TD())).figure.axes
+    assert near.get_title() == "near 0"
+    shown = near.get_lines()[2].get_xdata()
+    assert any(near.get_xlim()[0] < x < 0 for x in shown)
+
+
+def test_paths_say_whether_they_arrived_and_samples_how_far_off_they_stay():
+    problem = random_problem(3, 2, seed=4)
+    dyn = mean_dynamics(problem, TD())
+
+    def notes(ax):
+        return [t.get_text() for t in ax.texts if t.get_text()]
+
+    assert notes(vector_field(dyn, starts=[(3, -3)], alpha=0.05, steps=3000)) == []
+    early = vector_field(dyn, starts=[(3, -3), (-2, 2)], alpha=0.02, steps=20)
+    assert notes(early) == ["after 20 steps"] * 2
+    assert sum(t.arrow_patch is not None for t in early.texts) == 2
+    samples = simulate(problem, [TD(0.02)], 50, 2, theta0=[3, -3], keep_path=True)["TD"]
+    ax = vector_field(dyn, runs=samples)
+    (diamond,) = (line for line in ax.get_lines() if line.get_marker() == "D")
+    held = stationary_moments(problem, TD("1/50")).mean[0]
+    assert np.allclose(np.ravel(diamond.get_data()), np.array(held, dtype=float).ravel())
+    off = np.linalg.norm(np.ravel(diamond.get_data()) - np.array(dyn.fixed_point(), float).ravel())
+    assert diamond.get_label().endswith(f"α 0.02: {off:.2g} off the fixed point")
+    one = simulate(two_state(), [GTD2(0.1, 1)], 50, 2, keep_path=True)["GTD2"]
+    with pytest.raises(InputError, match="1 weights"):
+        vector_field(mean_dynamics(two_state(), GTD2(mu=1)), runs=one)
 
 
 def test_the_field_points_to_the_fixed_point():
