@@ -9,23 +9,27 @@ A cylindrical decomposition of a rectangle (Collins, 1975), for the boundary pol
    never meet.
 2. Between two of those functions no boundary polynomial vanishes, so one rational point decides.
 
-No cell is missed, however thin, and no verdict is carried over a boundary.
+Where a probability, a discount or a setting of the learner leaves its range there is no model, and no verdict: the
+polynomials of these limits cut the plane as well. No cell is missed, however thin, and no verdict is carried over a boundary.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 
+from obliquetd.algebra import parse_number
 from obliquetd.algebra.cells import break_points, in_order, rational_between
 from obliquetd.dynamics.regions import StabilityMap
+from obliquetd.learners import Learner, parameters
+from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["Plane", "Strip", "plane_of"]
+__all__ = ["Limit", "Plane", "Strip", "limits_of", "plane_of"]
 
 FINE = sp.Rational(1, 20_000)
 """How finely a root is located, in heights of the rectangle: far below a pixel."""
@@ -42,15 +46,16 @@ class Strip:
     ----------
     left, right : real number
         The ends, exact.
-    stable : tuple of bool
-        The verdict below the first root, between the roots, and above the last.
+    stable : tuple of bool or None
+        The verdict below the first root, between the roots, and above the last; None where
+        there is no model.
     curves : tuple of sympy expression
         The polynomial of each root.
     """
 
     left: Any
     right: Any
-    stable: tuple[bool, ...]
+    stable: tuple[bool | None, ...]
     curves: tuple[Any, ...]
 
 
@@ -65,15 +70,18 @@ class Plane:
         Of the second symbol.
     strips : tuple of Strip
         From left to right.
+    polynomials : tuple of sympy expression
+        That cut it: those of the map, and those of the limits.
     """
 
     found: StabilityMap
     low: Any
     high: Any
     strips: tuple[Strip, ...]
+    polynomials: tuple[Any, ...]
 
     @property
-    def verdicts(self) -> frozenset[bool]:
+    def verdicts(self) -> frozenset[bool | None]:
         """What occurs among the cells."""
         return frozenset(v for strip in self.strips for v in strip.stable)
 
@@ -81,7 +89,7 @@ class Plane:
         """The roots in the second symbol over a rational x, upwards, finer than a pixel."""
         first, second = self.found.symbols
         out: list[Any] = []
-        for polynomial in self.found.boundary:
+        for polynomial in self.polynomials:
             there = sp.Poly(polynomial.subs(first, x), second, domain=sp.QQ)
             if there.degree() == 1:
                 slope, shift = there.all_coeffs()
@@ -109,7 +117,44 @@ class Plane:
         return places[kept], np.array([rows[i] for i in kept])
 
 
-def plane_of(found: StabilityMap, ranges: Sequence[tuple[Any, Any]]) -> Plane:
+class Limit(NamedTuple):
+    """A formula that lies in a range wherever there is a model."""
+
+    formula: Any
+    domain: Any
+
+
+def limits_of(problem: PolicyEvaluation, learner: Learner) -> tuple[Limit, ...]:
+    """What has to hold of the symbols for problem and learner to be ones."""
+    ranges = {"probability": sp.Interval(0, 1), "discount": sp.Interval(0, 1),
+              "weight": sp.Interval(0, sp.oo)}  # fmt: skip
+    pairs = [
+        (entry.value, ranges[entry.role])
+        for entry in problem.inputs.entries()
+        if entry.role in ranges and isinstance(entry.value, sp.Basic)
+    ]
+    pairs += [
+        (formula, p.domain)
+        for p in parameters(type(learner))
+        if p.domain is not None
+        for formula in _formulas(getattr(learner, p.name))
+    ]
+    return tuple(dict.fromkeys(Limit(*pair) for pair in pairs if pair[0].free_symbols))
+
+
+def _formulas(setting: Any) -> list[Any]:
+    """The formulas in a setting, which may be one for each state."""
+    if isinstance(setting, Mapping):
+        return [formula for value in setting.values() for formula in _formulas(value)]
+    if setting is None or callable(setting):
+        return []
+    parsed = parse_number(setting)
+    return [parsed] if isinstance(parsed, sp.Basic) else []
+
+
+def plane_of(
+    found: StabilityMap, ranges: Sequence[tuple[Any, Any]], limits: Sequence[Limit] = ()
+) -> Plane:
     """The cells of a rectangle, each decided exactly at a rational point inside it.
 
     Parameters
@@ -117,6 +162,8 @@ def plane_of(found: StabilityMap, ranges: Sequence[tuple[Any, Any]]) -> Plane:
     found : StabilityMap
     ranges : pair of (low, high)
         Of the two symbols.
+    limits : sequence of Limit
+        From :func:`limits_of`.
 
     Examples
     --------
@@ -130,20 +177,39 @@ def plane_of(found: StabilityMap, ranges: Sequence[tuple[Any, Any]]) -> Plane:
     """
     (left, right), (low, high) = (tuple(map(sp.nsimplify, side)) for side in ranges)
     x, y = found.symbols
-    ends = break_points(left, right, _critical(found.boundary, y, low, high), x)
+    polynomials = tuple(dict.fromkeys([*found.boundary, *_edges(limits)]))
+
+    def verdict(u: Any, v: Any) -> bool | None:
+        inside = all(
+            limit.domain.contains(limit.formula.subs({x: u, y: v})) == sp.true for limit in limits
+        )
+        return found.at(u, v) if inside else None
+
     strips = []
-    for a, b in itertools.pairwise(ends):
+    for a, b in itertools.pairwise(
+        break_points(left, right, _critical(polynomials, y, low, high), x)
+    ):
         at = rational_between(a, b)
         belongs = {
             root: p
-            for p in found.boundary
+            for p in polynomials
             for root in break_points(low, high, [p.subs(x, at)], y)[1:-1]
         }
         edges = in_order([low, *belongs, high])
         inside = itertools.starmap(rational_between, itertools.pairwise(edges))
-        stable = tuple(found.at(at, height) for height in inside)
+        stable = tuple(verdict(at, height) for height in inside)
         strips.append(Strip(a, b, stable, tuple(belongs[e] for e in edges[1:-1])))
-    return Plane(found, low, high, tuple(strips))
+    return Plane(found, low, high, tuple(strips), polynomials)
+
+
+def _edges(limits: Sequence[Limit]) -> list[Any]:
+    """The polynomials that are 0 where a formula reaches an end of its range, or a pole."""
+    out: list[Any] = []
+    for formula, domain in limits:
+        ends = [formula - end for end in (domain.inf, domain.sup) if end.is_finite]
+        for part in (part for end in ends for part in sp.fraction(sp.cancel(end))):
+            out += [factor for factor, _ in sp.factor_list(part)[1] if factor.free_symbols]
+    return out
 
 
 def _critical(boundary: Sequence[Any], y: sp.Symbol, low: Any, high: Any) -> list[Any]:

@@ -129,8 +129,9 @@ def _draw_path(ax: Axes, path: np.ndarray, window: Window, color: str) -> None:
     along = np.append(0, np.linalg.norm(np.diff(seen, axis=0), axis=1).cumsum())
     if along[-1] <= 0:
         return
-    ends = [
-        [np.interp(share * along[-1], along, seen[:, k]) for k in (0, 1)] for share in (0.45, 0.5)
+    ends: Any = [
+        tuple(float(np.interp(share * along[-1], along, seen[:, k])) for k in (0, 1))
+        for share in (0.45, 0.5)
     ]
     ax.annotate(
         "", ends[1], ends[0],
@@ -140,7 +141,7 @@ def _draw_path(ax: Axes, path: np.ndarray, window: Window, color: str) -> None:
 
 def _tell(ax: Axes, point: Any, text: str, below: Any) -> None:
     """A note beside a point, away from a fixed point that lies above or right of it (``below``)."""
-    away = [-7 if under else 7 for under in below]
+    away = (-7 if below[0] else 7, -7 if below[1] else 7)
     ax.plot(*point, marker="o", markersize=5, markerfacecolor="white", color="#333333")
     ax.annotate(
         text, point, away, textcoords="offset points", fontsize="small",

@@ -11,7 +11,7 @@ import sympy as sp
 
 from obliquetd.algebra import number_text
 from obliquetd.dynamics import stability_region
-from obliquetd.dynamics.plane import Plane, Strip, plane_of
+from obliquetd.dynamics.plane import Plane, Strip, limits_of, plane_of
 from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["stability_regions", "stability_regions_2d"]
 
 STABLE = "#E9F5EC"
-WORDS = {True: "stable", False: "unstable"}
+WORDS = {True: "stable", False: "unstable", None: "no model"}
 TRACED = 60
 """Places at which the edges of a strip are traced."""
 RASTER = 90
@@ -131,7 +131,8 @@ def stability_regions_2d(
 
     The boundary polynomials cut the rectangle into cells, by a cylindrical decomposition that misses none,
     and each is decided exactly at a rational point inside it. Hatched is unstable. A dashed line is
-    one where a boundary polynomial vanishes while both sides of it are stable.
+    one where a boundary polynomial vanishes while both sides of it are stable. White is where a probability, a
+    discount or a setting leaves its range, so that there is no model.
 
     Parameters
     ----------
@@ -155,7 +156,8 @@ def stability_regions_2d(
     """
     from matplotlib.patches import Polygon, Rectangle
 
-    plane = plane_of(stability_map(problem, learner, symbols, ranges, resolution=1), ranges)
+    found = stability_map(problem, learner, symbols, ranges, resolution=1)
+    plane = plane_of(found, ranges, limits_of(problem, learner))
     ax = fresh_axes(ax, figsize=(5.2, 4.8))
     (a, b), (c, d) = (tuple(float(sp.nsimplify(end)) for end in side) for side in ranges)
     ax.add_patch(
@@ -166,18 +168,24 @@ def stability_regions_2d(
     )  # fmt: skip
     traced = [(strip, *_traced(plane, strip)) for strip in plane.strips]
     for strip, x, edges in traced:
-        for k in np.flatnonzero(strip.stable):
+        for k, verdict in enumerate(strip.stable):
+            if verdict is False:
+                continue
             outline = np.vstack(
                 [np.column_stack([x, edges[:, k]]), np.column_stack([x, edges[:, k + 1]])[::-1]]
             )
             ax.add_patch(
-                Polygon(outline, facecolor=STABLE, antialiased=False, linewidth=0, gid="stable")
-            )
-    drawn = [*_curves(traced), *_walls(plane, traced)]
-    for x, y, both, _ in drawn:
+                Polygon(
+                    outline, facecolor=STABLE if verdict else "white", antialiased=False, linewidth=0,
+                    gid=WORDS[verdict],
+                )
+            )  # fmt: skip
+    drawn = [*_curves(plane, traced), *_walls(plane, traced)]
+    for x, y, word, _ in drawn:
         ax.plot(
-            x, y, color=learner.color, linewidth=1.2 if both else 1.8,
-            linestyle=(0, (4, 3)) if both else "-", solid_capstyle="butt", zorder=3,
+            x, y, color="#888888" if word == "limit" else learner.color,
+            linewidth=1.8 if word == "boundary" else 1.2, linestyle=(0, (4, 3)) if word == "dashed" else "-",
+            solid_capstyle="butt", zorder=3, gid=word,
         )  # fmt: skip
     without_room = _name_parts(ax, traced, ((a, b), (c, d)))
     ax.set_xlim(a, b)
@@ -192,8 +200,15 @@ def stability_regions_2d(
 
 
 Traced = tuple[Strip, np.ndarray, np.ndarray]
-Drawn = tuple[Any, Any, bool, Any]
-"""Places and heights of a line, whether both of its sides are stable, and the polynomial that is 0."""
+Drawn = tuple[Any, Any, str, Any]
+"""Places and heights of a line, its word, and the polynomial that is 0."""
+
+
+def _word(sides: tuple[bool | None, bool | None], polynomial: Any, plane: Plane) -> str | None:
+    """What a line between two cells is: None where nothing changes that a reader sees."""
+    if sides[0] != sides[1]:
+        return "limit" if None in sides else "boundary"
+    return "dashed" if sides[0] and polynomial in plane.found.boundary else None
 
 
 def _traced(plane: Plane, strip: Strip) -> tuple[np.ndarray, np.ndarray]:
@@ -203,18 +218,19 @@ def _traced(plane: Plane, strip: Strip) -> tuple[np.ndarray, np.ndarray]:
     return x, np.vstack([edges[:1], edges, edges[-1:]])
 
 
-def _curves(traced: list[Traced]) -> Iterator[Drawn]:
+def _curves(plane: Plane, traced: list[Traced]) -> Iterator[Drawn]:
     """The lines between cells that lie one over the other."""
     for strip, x, edges in traced:
-        for k, (below, above) in enumerate(itertools.pairwise(strip.stable)):
-            if below or above:
-                yield x, edges[:, k + 1], below and above, strip.curves[k]
+        for k, sides in enumerate(itertools.pairwise(strip.stable)):
+            word = _word(sides, strip.curves[k], plane)
+            if word:
+                yield x, edges[:, k + 1], word, strip.curves[k]
 
 
 def _walls(plane: Plane, traced: list[Traced]) -> Iterator[Drawn]:
     """The upright lines between strips, where a polynomial in the first symbol alone is 0."""
     first, second = plane.found.symbols
-    upright = [p for p in plane.found.boundary if not p.has(second)]
+    upright = [p for p in plane.polynomials if not p.has(second)]  # those of the boundary first
     for (left, _, before), (right, _, after) in itertools.pairwise(traced):
         here = [p for p in upright if sp.simplify(p.subs(first, right.left)) == 0]
         if not here:
@@ -222,24 +238,27 @@ def _walls(plane: Plane, traced: list[Traced]) -> Iterator[Drawn]:
         heights = np.unique([*before[-1], *after[0]])
         for low, high in itertools.pairwise(heights):
             middle = (low + high) / 2
-            sides = [
+            before_it, after_it = (
                 strip.stable[min(max(int(np.searchsorted(row, middle)) - 1, 0), len(row) - 2)]
                 for strip, row in ((left, before[-1]), (right, after[0]))
-            ]
-            if any(sides):
-                yield [float(right.left)] * 2, [low, high], all(sides), here[0]
+            )
+            word = _word((before_it, after_it), here[0], plane)
+            if word:
+                yield [float(right.left)] * 2, [low, high], word, here[0]
 
 
 def _told(plane: Plane, learner: Learner, drawn: list[Drawn]) -> list[str]:
     """The title: the learner, what holds everywhere, and the equations of the lines."""
     (name,) = labels([learner], omit=plane.found.symbols)
-    if plane.verdicts == {True}:
-        name += ": stable everywhere" + (" off the dashed line" if drawn else "")
-    elif plane.verdicts == {False}:
+    verdicts = plane.verdicts - {None}
+    if verdicts == {True}:
+        dashed = any(word == "dashed" for _, _, word, _ in drawn)
+        name += ": stable everywhere" + (" off the dashed line" if dashed else "")
+    elif verdicts == {False}:
         name += ": unstable everywhere"
     lines = [name]
-    for both, word in ((False, "boundary"), (True, "dashed")):
-        found = dict.fromkeys(p for _, _, sides, p in drawn if sides == both)
+    for word in ("boundary", "dashed"):
+        found = dict.fromkeys(p for _, _, kind, p in drawn if kind == word)
         shown = list(found)[:MOST_EQUATIONS]
         lines += [f"{word}: {equation_text(p, plane.found.symbols)}" for p in shown]
         if len(found) > len(shown):
@@ -255,14 +274,14 @@ def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
     xs, ys = (
         low + (high - low) * (np.arange(RASTER) + 0.5) / RASTER for low, high in ((a, b), (c, d))
     )
-    stable = np.zeros((RASTER, RASTER), dtype=bool)
+    found = np.full((RASTER, RASTER), WORDS[False], dtype=object)
     for strip, x, edges in traced:
         for i in np.flatnonzero((xs > x[0]) & (xs < x[-1])):
             row = [np.interp(xs[i], x, edges[:, k]) for k in range(1, edges.shape[1] - 1)]
-            stable[i] = np.array(strip.stable)[np.searchsorted(row, ys)]
+            found[i] = np.array([WORDS[v] for v in strip.stable])[np.searchsorted(row, ys)]
     without_room = []
-    for verdict, word in WORDS.items():
-        part = np.pad(stable == verdict, 1)
+    for word in WORDS.values():
+        part = np.pad(found == word, 1)
         if not part.any():
             continue
         level, upright = (

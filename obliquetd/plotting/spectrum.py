@@ -78,7 +78,7 @@ def eigenvalues(
         )  # fmt: skip
     near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
     if near:
-        from mpl_toolkits.axes_grid1 import make_axes_locatable
+        from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
 
         inset = make_axes_locatable(ax).append_axes("right", size="35%", pad=0.15)
         reach = 1.3 * max(near)

@@ -105,6 +105,36 @@ def test_a_plane_says_what_it_shows():
         stability_regions_2d(w_to_2w("gamma", "epsilon"), SETD(), ("gamma", "epsilon"))
 
 
+def test_where_there_is_no_model_there_is_no_verdict():
+    """Discounts above 1, a lambda above 1, probabilities 2 p above 1: none of them is stable or unstable."""
+    ax = stability_regions_2d(
+        two_state("gamma"), TD(lam="l"), ("gamma", "l"), ((0, 2), (-1, "3/2"))
+    )
+    parts = [(patch.get_gid(), patch.get_path()) for patch in ax.patches][1:]
+
+    def told(*point):
+        return [gid for gid, path in parts if path.contains_point(point)] or ["unstable"]
+
+    assert told(0.5, 0.5) == ["stable"]
+    assert told(0.95, 0.1) == ["unstable"]
+    for point in ((1.1, 0.5), (0.5, 1.1), (0.5, -0.1), (1.5, 1.2)):
+        assert told(*point) == ["no model"]
+    assert {t.get_text() for t in ax.texts} >= {"stable", "no model"}
+    assert {line.get_gid() for line in ax.get_lines()} == {"boundary", "limit"}
+    p = sp.Symbol("p")
+    rows = [(s, "a", t, chance, 0) for s in (0, 1) for t, chance in ((0, 1 - 2 * p), (1, 2 * p))]
+    chain = PolicyEvaluation(
+        MDP.from_transitions(rows),
+        target={s: {"a": 1} for s in (0, 1)},
+        features=[[1], [2]],
+        discount="gamma",
+    )
+    ax = stability_regions_2d(chain, TD(), ("p", "gamma"))
+    parts = [(patch.get_gid(), patch.get_path()) for patch in ax.patches][1:]
+    assert (told(0.3, 0.5), told(0.6, 0.5)) == (["stable"], ["no model"])
+    assert ax.get_title().startswith("TD: stable everywhere")
+
+
 def luminance(color):
     """Of a colour as it is printed in grey (WCAG 2)."""
     parts = np.array(matplotlib.colors.to_rgb(color))
