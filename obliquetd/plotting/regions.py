@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["stability_regions", "stability_regions_2d"]
 
-STABLE = "#E9F5EC"
 WORDS = {True: "stable", False: "unstable", None: "no model"}
+FILLS: dict[bool | None, dict[str, Any]] = {
+    True: {"facecolor": "#E9F5EC"},
+    False: {"facecolor": SHADE, "edgecolor": SHADE_LINES, "hatch": "///"},
+    None: {"facecolor": "none"},
+}
 TRACED = 60
 """Places at which the edges of a strip are traced."""
 RASTER = 90
@@ -40,6 +44,8 @@ MOST_EQUATIONS = 2
 """Equations in a title."""
 WORD = (7.5, 3)
 """Half the length and the height of a word, in points of that grid."""
+TURN = 1.3
+"""How much more room a word that stands upright has to have."""
 
 
 def stability_regions(
@@ -143,8 +149,8 @@ def stability_regions_2d(
     Returns
     -------
     Axes
-        Its title names the learner and the equation of the boundary. The stable parts are patches
-        whose gid is "stable".
+        Its title names the learner and the equation of the boundary. Its parts are patches whose gid is
+        "stable", "unstable" or "no model".
 
     Examples
     --------
@@ -154,32 +160,24 @@ def stability_regions_2d(
     >>> [word.get_text() for word in ax.texts]
     ['stable', 'unstable']
     """
-    from matplotlib.patches import Polygon, Rectangle
+    from matplotlib.patches import Polygon
 
     found = stability_map(problem, learner, symbols, ranges, resolution=1)
     plane = plane_of(found, ranges, limits_of(problem, learner))
     ax = fresh_axes(ax, figsize=(5.2, 4.8))
     (a, b), (c, d) = (tuple(float(sp.nsimplify(end)) for end in side) for side in ranges)
-    ax.add_patch(
-        Rectangle(
-            (a, c), b - a, d - c, facecolor=SHADE, edgecolor=SHADE_LINES, hatch="///", linewidth=0,
-            zorder=0, gid="unstable",
-        )
-    )  # fmt: skip
     traced = [(strip, *_traced(plane, strip)) for strip in plane.strips]
     for strip, x, edges in traced:
         for k, verdict in enumerate(strip.stable):
-            if verdict is False:
-                continue
             outline = np.vstack(
                 [np.column_stack([x, edges[:, k]]), np.column_stack([x, edges[:, k + 1]])[::-1]]
             )
+            # cells never overlap, so that a page may make them see-through
             ax.add_patch(
                 Polygon(
-                    outline, facecolor=STABLE if verdict else "white", antialiased=False, linewidth=0,
-                    gid=WORDS[verdict],
+                    outline, antialiased=False, linewidth=0, gid=WORDS[verdict], **FILLS[verdict]
                 )
-            )  # fmt: skip
+            )
     drawn = [*_curves(plane, traced), *_walls(plane, traced)]
     for x, y, word, _ in drawn:
         ax.plot(
@@ -288,7 +286,7 @@ def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
             distance_transform_edt(part, sampling=1 / np.array(size))[1:-1, 1:-1]
             for size in (WORD, WORD[::-1])
         )
-        turned = level.max() < 1 < upright.max()
+        turned = upright.max() > TURN * level.max()
         room = upright if turned else level
         if room.max() < 1:
             without_room.append(word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from obliquetd.plotting import (
     mdp_graph,
     projections,
     stability_regions,
+    stability_regions_2d,
 )
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.analysis import Analysis
@@ -33,6 +35,8 @@ MOST_EXACT = 14
 """States and features up to which curves have their exact expectation beside them."""
 REGION_SIZE = (6, 4)
 """States and features up to which regions in the discount are computed."""
+PLANE_SIZE = (4, 2)
+"""States and features up to which the plane of two symbols is computed."""
 CURVE_STEPS, CURVE_RUNS = 2000, 20
 
 
@@ -75,7 +79,10 @@ def _eigenvalues(analysis: Analysis) -> Picture | str:
         named[row.name] = row.dynamics
     if not named:
         return "no learner has a matrix A of numbers"
-    about = "Eigenvalues of A for each learner; one in the shaded left half makes it unstable."
+    about = (
+        "Eigenvalues of A, a row for each learner; one in the hatched left half makes it unstable. Hollow "
+        "marks are directions in which no update moves; a number says how often an eigenvalue occurs."
+    )
     return as_svg(eigenvalues(named), "Eigenvalues of the expected updates", about)
 
 
@@ -86,6 +93,8 @@ def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str
             f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; up to "
             f"{REGION_SIZE[0]} states and {REGION_SIZE[1]} features, exact, they are"
         )
+    if len(problem.symbols) == 2:
+        return _plane(problem, own)
     gamma = sp.Symbol("gamma")
     if problem.symbols:
         if problem.symbols != (gamma,):
@@ -99,6 +108,24 @@ def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str
         f"{name}: {text.get_text()}" for name, text in zip(drawn, ax.texts, strict=True)
     )
     return as_svg(ax, "Discounts for which learning is stable", f"Stable for gamma in: {about}.")
+
+
+def _plane(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
+    """The plane of two symbols, for the reader's own learner, or else for TD."""
+    n, d = problem.native.Phi.shape
+    if n > PLANE_SIZE[0] or d > PLANE_SIZE[1]:
+        return (
+            f"not computed in two symbols for {n} states and {d} features; up to {PLANE_SIZE[0]} "
+            f"states and {PLANE_SIZE[1]} features they are"
+        )
+    learner = next(iter(own), TD())
+    ax = stability_regions_2d(problem, learner, problem.symbols)
+    title = re.sub(r"\\(\w+) ?", r"\1 ", ax.get_title().replace("$", ""))
+    told = "; ".join(title.split("\n"))
+    names = " and ".join(map(str, problem.symbols))
+    return as_svg(
+        ax, f"Where {learner.label} is stable", f"The plane of {names} from 0 to 1. {told}."
+    )
 
 
 def _is_silent(problem: PolicyEvaluation) -> bool:
@@ -138,10 +165,12 @@ def _curves(analysis: Analysis, own: Sequence[Learner]) -> Picture | str:
     ax = learning_curves(found, exact={name: lines["rmse"] for name, lines in exact.items()})
     sizes = ", ".join(f"{name} {x.step_size(0):.3g}" for name, x in chosen.items())
     squares = {name: (c.rmse[:, -1] ** 2).mean() for name, c in found.curves.items()}
-    averages = {n: np.sqrt(s) if exact else found[n].mean()[-1] for n, s in squares.items()}
+    averages = {
+        n: np.sqrt(s) if exact else np.median(found[n].rmse[:, -1]) for n, s in squares.items()
+    }
     ends = ", ".join(f"{name} {value:.4g}" for name, value in averages.items())
     about = (
-        f"RMSE over {CURVE_STEPS} steps, {'root mean square' if exact else 'mean'} of {CURVE_RUNS} runs, "
+        f"RMSE over {CURVE_STEPS} steps, {'root mean square' if exact else 'median'} of {CURVE_RUNS} runs, "
         f"with step sizes {sizes}. It ends at {ends}."
     )
     if theta0 is not None:
