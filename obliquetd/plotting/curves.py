@@ -26,6 +26,9 @@ BAND = (10, 90)
 POINTS = 400
 """A curve is drawn through at most so many points."""
 
+BESIDE = 0.5
+"""How strong a curve of samples is beside its exact line, which is dashed over it."""
+
 ROOM = 1.5
 """How far above its first value an error is drawn in a sensitivity plot."""
 
@@ -154,7 +157,7 @@ def _draw(
     label += " (0 at every step, not drawn)" if silent else ""
     gap = max(1, int(whole.sum()) // 8)
     ax.plot(
-        x[whole], middle[whole], color=look.color, label=label, linewidth=1.6, linestyle=look.dash,
+        x[whole], middle[whole], color=look.color, label=label, linewidth=1.6, linestyle=look.dash, alpha=BESIDE if exact else 1,
         marker=look.mark, markersize=4,
         markevery=(int((look.shift + 0.25) * gap), gap) if whole.sum() > 8 else None,
     )  # fmt: skip
@@ -207,8 +210,8 @@ def _draw_exact(ax: Axes, values: np.ndarray, window: tuple[int, int], look: Loo
         return
     keep = keep[np.unique(np.linspace(0, keep.size - 1, POINTS).astype(int))]
     ax.plot(
-        x[keep], values[keep], color=shaded(look.color, -0.55), linewidth=1.1,
-        linestyle=(0, (4, 2)), zorder=2.5, label=f"{look.label}, exact",
+        x[keep], values[keep], color=look.color, linewidth=1.7,
+        linestyle=(0, (3, 2)), zorder=2.5, label=f"{look.label}, exact",
     )  # fmt: skip
 
 

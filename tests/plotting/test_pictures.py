@@ -7,6 +7,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.text import Text
 
 from obliquetd import MDP, PolicyEvaluation
 from obliquetd.domains import (
@@ -25,6 +26,8 @@ from obliquetd.plotting import (
     eigenvalues,
     mdp_graph,
     projections,
+    stability_regions,
+    stability_regions_2d,
     vector_field,
 )
 
@@ -302,3 +305,20 @@ def test_given_axes_are_used_and_nothing_global_is_set():
     assert eigenvalues(mean_dynamics(two_state(), TD()), Figure().subplots()).figure
     assert dict(matplotlib.rcParams) == before
     assert not plt.get_fignums()
+
+
+def test_no_text_of_any_picture_is_too_small():
+    """In pixels of a page, 96 to an inch."""
+    problem = random_problem(3, 2, seed=4)
+    dynamics = {"TD": mean_dynamics(problem, TD()), "ETD": mean_dynamics(problem, ETD())}
+    pictures = [
+        eigenvalues(dynamics),
+        vector_field(dynamics["TD"], starts=[(3, -3)], steps=5),
+        projections(problem),
+        stability_regions(two_state("gamma"), [TD(), SETD()], "gamma"),
+        stability_regions_2d(two_state("gamma"), TD(lam="l"), ("gamma", "l")),
+    ]
+    for ax in pictures:
+        sizes = [t.get_fontsize() * 96 / 72 for t in ax.figure.findobj(Text) if t.get_text()]
+        assert len(sizes) > 3
+        assert min(sizes) >= 8
