@@ -112,9 +112,15 @@ class Plane:
         a, b = float(strip.left), float(strip.right)
         share = NEAR + (1 - 2 * NEAR) * (1 - np.cos(np.pi * np.linspace(0, 1, points))) / 2
         places = a + (b - a) * share
-        rows = [[float(self.low), *self.roots(_rational(x)), float(self.high)] for x in places]
+        rows = [self._row(_rational(x)) for x in places]
         kept = [i for i, row in enumerate(rows) if len(row) == len(strip.stable) + 1]
+        if not kept:  # a strip that is narrower than floats can tell
+            middle = rational_between(strip.left, strip.right)
+            return np.array([float(middle)]), np.array([self._row(middle)])
         return places[kept], np.array([rows[i] for i in kept])
+
+    def _row(self, x: Any) -> list[float]:
+        return [float(self.low), *self.roots(x), float(self.high)]
 
 
 class Limit(NamedTuple):

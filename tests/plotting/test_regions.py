@@ -68,21 +68,32 @@ def test_what_is_filled_agrees_with_the_exact_verdict(case):
     assert seen == ({True} if case in ("upright", "stable") else {True, False})
 
 
-def test_the_boundary_is_exact_and_its_cells_are_all_found():
-    """(6 - 4 epsilon) gamma = 5 in the corner, and a fold that is 1/1000 wide."""
+def test_the_boundary_is_exact():
+    """(6 - 4 epsilon) gamma = 5 in the corner."""
     ax = stability_regions_2d(w_to_2w("gamma", "epsilon"), TD(), ("gamma", "epsilon"))
     (line,) = ax.get_lines()
     gamma, epsilon = map(np.array, line.get_data())
     assert np.allclose((6 - 4 * epsilon) * gamma, 5, atol=1e-4)
     assert gamma.min() == pytest.approx(5 / 6)
     assert gamma.max() == 1
+
+
+@pytest.mark.parametrize("width", [sp.Rational(1, 1000), sp.Rational(1, 10**20)])
+def test_no_cell_is_too_thin_to_be_found(width):
+    """An ellipse that no grid meets, and one that no float does."""
     x, y = sp.symbols("x y")
-    thin = (y - sp.Rational(1, 2)) ** 2 - (sp.Rational(1, 1000) - x) * x
-    map_ = stability_map(two_state("x"), TD(lam="y"), ("x", "y"), UNIT, resolution=1)
-    changed = type(map_)((thin,), [], [], [], (x, y), lambda u, v: thin.subs({x: u, y: v}) > 0)
-    strips = plane_of(changed, UNIT).strips
-    assert [s.stable for s in strips] == [(True, False, True), (True,)]
-    assert strips[0].right == sp.Rational(1, 1000)
+    thin = (y - sp.Rational(1, 2)) ** 2 - (width - x) * x
+    found = stability_map(two_state("x"), TD(lam="y"), ("x", "y"), UNIT, resolution=1)
+    changed = type(found)((thin,), [], [], [], (x, y), lambda u, v: thin.subs({x: u, y: v}) > 0)
+    plane = plane_of(changed, UNIT)
+    assert [s.stable for s in plane.strips] == [(True, False, True), (True,)]
+    assert plane.strips[0].right == width
+    places, edges = plane.traced(plane.strips[0], 9)
+    assert edges.shape == (len(places), 4)
+    if len(places) > 1:
+        assert np.ptp(places) == pytest.approx(float(width))
+    expected = np.sqrt(np.maximum((float(width) - places) * places, 0))
+    assert np.allclose(edges[:, 1:3] - 0.5, np.column_stack([-expected, expected]), atol=1e-4)
 
 
 def test_a_plane_says_what_it_shows():
@@ -130,9 +141,11 @@ def test_where_there_is_no_model_there_is_no_verdict():
         features=[[1], [2]],
         discount="gamma",
     )
-    ax = stability_regions_2d(chain, TD(), ("p", "gamma"))
+    ax = stability_regions_2d(chain, TD(), ("p", "gamma"), (("-1/2", 1), ("-1/2", 1)))
     parts = [(patch.get_gid(), patch.get_path()) for patch in ax.patches]
-    assert (told(0.3, 0.5), told(0.6, 0.5)) == (["stable"], ["no model"])
+    assert told(0.3, 0.5) == ["stable"]
+    for point in ((0.6, 0.5), (-0.1, 0.5), (0.3, -0.1)):
+        assert told(*point) == ["no model"]
     assert ax.get_title().startswith("TD: stable everywhere")
 
 
