@@ -21,6 +21,8 @@ __all__ = ["vector_field"]
 
 ARRIVED = 0.02
 """A path has arrived where it is so near to the fixed point, as a share of the picture."""
+WORD = 0.3
+"""The length of a note, as a share of the picture."""
 
 Window = tuple[tuple[float, float], tuple[float, float]]
 
@@ -81,7 +83,9 @@ def vector_field(
     U = b[0] - A[0, 0] * X - A[0, 1] * Y
     V = b[1] - A[1, 0] * X - A[1, 1] * Y
     if np.hypot(U, V).max() > 0:
-        ax.streamplot(X, Y, U, V, color="#B0B0B0", linewidth=0.7, arrowsize=0.8, density=1.1)
+        ax.streamplot(
+            X, Y, U, V, color="#B0B0B0", linewidth=0.7, arrowsize=0.8, density=1.1, zorder=1
+        )
     color = dynamics.learner.color
     if runs is not None:
         _draw_samples(ax, dynamics, runs, fixed)
@@ -97,7 +101,9 @@ def vector_field(
         if fixed is not None and _inside(path[-1], window):
             left = float(np.linalg.norm(path[-1] - fixed))
             if left > ARRIVED * size:
-                _tell(ax, path[-1], f"after {len(path) - 1} steps", path[-1] < fixed)
+                leftward, under = path[-1] < fixed
+                leftward |= path[-1][0] > window[0][1] - WORD * (window[0][1] - window[0][0])
+                _tell(ax, path[-1], f"after {len(path) - 1} steps", (leftward, under))
     if fixed is not None:
         ax.plot(
             *fixed, marker="*", color="black", markersize=13, linestyle="none", label="fixed point"
@@ -146,7 +152,7 @@ def _tell(ax: Axes, point: Any, text: str, below: Any) -> None:
     ax.annotate(
         text, point, away, textcoords="offset points", fontsize="small",
         ha="right" if below[0] else "left", va="top" if below[1] else "bottom",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}, zorder=1.5,
     )  # fmt: skip
 
 
