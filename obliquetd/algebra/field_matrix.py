@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,11 @@ class FieldMatrix(Matrix):
         return self.arithmetic.matrix(
             [[entries[i][j] for j in columns] for i in rows], (len(rows), len(columns))
         )
+
+    def denominator(self) -> Any:
+        if self.arithmetic.domain is not QQ:
+            return self.arithmetic.one
+        return self.arithmetic.one * math.lcm(*(int(x.denominator) for x in self.entries()))
 
     def rows(self) -> list[list[Any]]:
         return self._m.to_list()  # type: ignore[no-any-return]
