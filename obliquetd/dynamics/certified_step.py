@@ -15,6 +15,7 @@ system and the eigenvalues of small blocks take the place of the eigenvalues of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,7 @@ NEAR = 0.99
 Floats = npt.NDArray[np.float64]
 
 
-def first_root(
-    T: tuple[Floats, Floats, Floats], N: tuple[Floats, Floats, Floats], m: int
-) -> float | None:
+def first_root(T: Sequence[Floats], N: Sequence[Floats], m: int) -> float | None:
     """The smallest alpha > 0 at which the radius of T(alpha) is 1; None where the chain does not reach it.
 
     Parameters
@@ -80,7 +79,7 @@ def first_root(
 class _Moments:
     """X(alpha) with X - T(alpha) X = I."""
 
-    def __init__(self, T: tuple[Floats, Floats, Floats], m: int) -> None:
+    def __init__(self, T: Sequence[Floats], m: int) -> None:
         self.T, self.m = T, m
         self.i, self.j = np.triu_indices(m)
         self.groups = len(T[0]) // len(self.i)

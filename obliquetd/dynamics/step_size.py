@@ -177,7 +177,7 @@ def _float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
     G, unit = balanced(G)
     size = groups * k
     weights = np.array([float(public_number(p.weight)) for p in pencils])
-    into = [p.t for p in pencils], slice(None), [p.s for p in pencils]
+    into: Any = [p.t for p in pencils], slice(None), [p.s for p in pencils]
     T0, T1, T2 = (np.zeros((groups, k, groups, k)) for _ in range(3))
     same = np.broadcast_to(np.eye(m), G.shape)
     np.add.at(T0, into, weights[:, None, None] * np.eye(k))
@@ -185,7 +185,7 @@ def _float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
     np.add.at(T2, into, weights[:, None, None] * _pairs(G, G, i, j))
     N0, N1, N2 = np.eye(size).reshape(T0.shape) - T0, -T1, -T2
     N0[-1], N1[-1], N2[-1] = -T1.sum(axis=0), -T2.sum(axis=0), 0.0
-    T, N = (tuple(M.reshape(size, size) for M in three) for three in ((T0, T1, T2), (N0, N1, N2)))
+    T, N = ([M.reshape(size, size) for M in three] for three in ((T0, T1, T2), (N0, N1, N2)))
     certified = first_root(T, N, m) if size > SMALL else None
     if certified is not None:
         return unit * certified
