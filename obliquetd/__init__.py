@@ -5,65 +5,67 @@ families and every oblique-projection fixed point as rationals, closed forms in
 symbols, or floats. ``verify()`` checks the claims of Lyu et al. (2018).
 """
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from obliquetd import domains, features, learners
-from obliquetd.dynamics import (
-    FQI,
-    PFQI,
-    bounds,
-    check_certificate,
-    efficiency,
-    exact_moments,
-    follow_on_second_moment,
-    improvement_region,
-    iteration,
-    least_updates,
-    mean_dynamics,
-    second_moment_is_finite,
-    stability_region,
-    stationary_moments,
-    step_size_limit,
-)
-from obliquetd.errors import ObliqueTDError
-from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, crossover, replay
-from obliquetd.experiments import LoggedData, simulate, sweep
-from obliquetd.formats import load_model, save_model
-from obliquetd.learners import (
-    ABTD,
-    ETD,
-    GTD,
-    GTD2,
-    GTD2MP,
-    HTD,
-    SETD,
-    TD,
-    TDC,
-    TDCMP,
-    TDRC,
-    DoubleSampledResidualGradient,
-    Harmonic,
-    NStepTD,
-    RegularizedTD,
-    ResidualGradient,
-    Retrace,
-    RobbinsMonro,
-    TreeBackup,
-    TrueOnlineETD,
-    TrueOnlineGTD,
-    TrueOnlineSETD,
-    TrueOnlineTD,
-    VTrace,
-    WeightedTD,
-)
-from obliquetd.mdp import MDP, Policy
-from obliquetd.mdp.chain import MarkovChain
-from obliquetd.problem import PolicyEvaluation
-from obliquetd.problem.analysis import projection_analysis
-from obliquetd.problem.compare import compare
-from obliquetd.problem.projection import oblique_projection
-from obliquetd.problem.sensitivity import sensitivity
-from obliquetd.search import find_unstable
+if TYPE_CHECKING:
+    from obliquetd import domains, features, learners
+    from obliquetd.dynamics import (
+        FQI,
+        PFQI,
+        bounds,
+        check_certificate,
+        efficiency,
+        exact_moments,
+        follow_on_second_moment,
+        improvement_region,
+        iteration,
+        least_updates,
+        mean_dynamics,
+        second_moment_is_finite,
+        stability_region,
+        stationary_moments,
+        step_size_limit,
+    )
+    from obliquetd.errors import ObliqueTDError
+    from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, crossover, replay
+    from obliquetd.experiments import LoggedData, simulate, sweep
+    from obliquetd.formats import load_model, save_model
+    from obliquetd.learners import (
+        ABTD,
+        ETD,
+        GTD,
+        GTD2,
+        GTD2MP,
+        HTD,
+        SETD,
+        TD,
+        TDC,
+        TDCMP,
+        TDRC,
+        DoubleSampledResidualGradient,
+        Harmonic,
+        NStepTD,
+        RegularizedTD,
+        ResidualGradient,
+        Retrace,
+        RobbinsMonro,
+        TreeBackup,
+        TrueOnlineETD,
+        TrueOnlineGTD,
+        TrueOnlineSETD,
+        TrueOnlineTD,
+        VTrace,
+        WeightedTD,
+    )
+    from obliquetd.mdp import MDP, Policy
+    from obliquetd.mdp.chain import MarkovChain
+    from obliquetd.problem import PolicyEvaluation
+    from obliquetd.problem.analysis import projection_analysis
+    from obliquetd.problem.compare import compare
+    from obliquetd.problem.projection import oblique_projection
+    from obliquetd.problem.sensitivity import sensitivity
+    from obliquetd.search import find_unstable
 
 __all__ = [
     "ABTD",
@@ -134,6 +136,82 @@ __all__ = [
     "sweep",
     "verify",
 ]
+
+
+HOMES = {
+    "obliquetd.dynamics": (
+        "FQI", "PFQI", "bounds", "check_certificate", "efficiency", "exact_moments",
+        "follow_on_second_moment", "improvement_region", "iteration", "least_updates",
+        "mean_dynamics", "second_moment_is_finite", "stability_region", "stationary_moments",
+        "step_size_limit",
+    ),
+    "obliquetd.errors": (
+        "ObliqueTDError",
+    ),
+    "obliquetd.estimators": (
+        "BRM", "FPKF", "LSETD", "LSPE", "LSTD", "Averager", "crossover", "replay",
+    ),
+    "obliquetd.experiments": (
+        "LoggedData", "simulate", "sweep",
+    ),
+    "obliquetd.formats": (
+        "load_model", "save_model",
+    ),
+    "obliquetd.learners": (
+        "ABTD", "ETD", "GTD", "GTD2", "GTD2MP", "HTD", "SETD", "TD", "TDC", "TDCMP", "TDRC",
+        "DoubleSampledResidualGradient", "Harmonic", "NStepTD", "RegularizedTD", "ResidualGradient",
+        "Retrace", "RobbinsMonro", "TreeBackup", "TrueOnlineETD", "TrueOnlineGTD", "TrueOnlineSETD",
+        "TrueOnlineTD", "VTrace", "WeightedTD",
+    ),
+    "obliquetd.mdp": (
+        "MDP", "Policy",
+    ),
+    "obliquetd.mdp.chain": (
+        "MarkovChain",
+    ),
+    "obliquetd.problem": (
+        "PolicyEvaluation",
+    ),
+    "obliquetd.problem.analysis": (
+        "projection_analysis",
+    ),
+    "obliquetd.problem.compare": (
+        "compare",
+    ),
+    "obliquetd.problem.projection": (
+        "oblique_projection",
+    ),
+    "obliquetd.problem.sensitivity": (
+        "sensitivity",
+    ),
+    "obliquetd.search": (
+        "find_unstable",
+    ),
+}  # fmt: skip
+"""The module that each public name comes from, when it is first used."""
+
+ROOMS = (
+    "algebra", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
+    "features", "formats", "learners", "mdp", "plotting", "problem", "processes", "progress",
+    "reproduction", "report", "search",
+)  # fmt: skip
+"""The parts of the package, each imported when it is first used."""
+
+
+if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in ROOMS:
+            return import_module(f"obliquetd.{name}")  # which also sets it as an attribute here
+        for home, names in HOMES.items():
+            if name in names:
+                value = globals()[name] = getattr(import_module(home), name)
+                return value
+        raise AttributeError(f"module 'obliquetd' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *ROOMS, *__all__})
 
 
 def verify(*args: Any, **kwargs: Any) -> list[Any]:

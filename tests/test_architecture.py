@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import pickle
 import pkgutil
 import re
 import subprocess
@@ -173,6 +174,57 @@ def test_import_is_light():
     code = f"import sys, obliquetd; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def modules_after(code):
+    """What is loaded in a process of its own after some statements."""
+    command = [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_names_are_imported_when_they_are_used():
+    assert not {"numpy", "sympy", "obliquetd.errors"} & modules_after("import obliquetd")
+    assert "obliquetd.dynamics" not in modules_after("import obliquetd as otd; otd.TD")
+
+
+def test_every_name_and_room_together_load_nothing_heavy():
+    every = "import obliquetd as otd; [getattr(otd, name) for name in dir(otd)]"
+    heavy = {"matplotlib", "scipy", "gymnasium", "numba", "pandas", "networkx", "typer"}
+    assert not heavy & modules_after(every)
+
+
+def test_the_help_loads_no_arithmetic():
+    code = "import contextlib\nfrom obliquetd.cli import main\nwith contextlib.suppress(SystemExit): main([{}])"
+    assert not {"numpy", "sympy"} & modules_after(code.format("'--help'"))
+    assert "sympy" in modules_after(code.format("'verify', '--help'"))  # so the code is right
+
+
+def test_public_names_come_from_their_rooms():
+    names = [name for names in obliquetd.HOMES.values() for name in names]
+    rooms = {"domains", "features", "learners"}
+    assert sorted([*names, *rooms, "verify"]) == sorted(obliquetd.__all__)
+    assert {p for p in map(part_of, PACKAGE.rglob("*.py")) if p[:2] != "__"} == {
+        *obliquetd.ROOMS, "cli"
+    }  # fmt: skip
+    star = {}
+    exec("from obliquetd import *", star)
+    assert set(star) - {"__builtins__"} == set(obliquetd.__all__)
+    assert set(dir(obliquetd)) >= {*obliquetd.__all__, *obliquetd.ROOMS, "__doc__"}
+    assert all(pickle.loads(pickle.dumps(star[name])) is star[name] for name in names)
+    with pytest.raises(AttributeError, match="no attribute 'Sarsa'"):
+        obliquetd.Sarsa  # noqa: B018
+
+
+def test_type_checkers_see_the_names_that_are_imported():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    typed = next(
+        n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"
+    )
+    seen = {node.module: tuple(alias.name for alias in node.names) for node in typed.body}
+    rooms = seen.pop("obliquetd")
+    assert seen == obliquetd.HOMES
+    assert rooms == ("domains", "features", "learners")
 
 
 def test_no_machine_path_or_unfinished_mark():

@@ -19,6 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.function_matrix import FunctionMatrix
+from obliquetd.algebra.integer_solve import common_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing
@@ -127,11 +128,17 @@ class FieldArithmetic(Arithmetic):
         self.check_size(max(shape))
         if self.ring is not None:
             return FunctionMatrix.of_products(self, shape, rows, columns, [values])
-        zero = self.zero
+        listed: list[Any] = values.tolist()
+        common = common_denominator(listed) if self.domain is QQ else None
+        if common is not None:
+            listed = [x.numerator * (common // x.denominator) for x in listed]
+        zero = self.zero if common is None else 0
         out = [[zero] * shape[1] for _ in range(shape[0])]
-        for i, j, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
+        for i, j, value in zip(rows.tolist(), columns.tolist(), listed, strict=True):
             row = out[i]
             row[j] = row[j] + value
+        if common is not None:
+            out = [[QQ.dtype(x, common) for x in row] for row in out]
         return self.matrix(out, shape)
 
     def assemble_products(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
-from sympy import QQ
+from sympy import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
@@ -72,6 +73,13 @@ class FieldMatrix(Matrix):
         entries = self.rows()
         return self.arithmetic.matrix(
             [[entries[i][j] for j in columns] for i in rows], (len(rows), len(columns))
+        )
+
+    def denominator(self) -> Any:
+        if self.arithmetic.domain is not QQ:
+            return self.arithmetic.one
+        return self.arithmetic.one * math.lcm(
+            *(int(x.denominator) for row in self.rows() for x in row)
         )
 
     def rows(self) -> list[list[Any]]:
@@ -177,7 +185,13 @@ class FieldMatrix(Matrix):
         return list(self._m.charpoly())
 
     def public(self) -> Any:
-        entries = [self.arithmetic.public(x) for row in self.rows() for x in row]
+        listed = [x for row in self.rows() for x in row]
+        if self.arithmetic.domain is QQ and not any(
+            max(abs(x.numerator), x.denominator) >= PRINTED for x in listed
+        ):
+            whole = all(x.denominator == 1 for x in listed)  # as sympy keeps what is entered so
+            return (self._m.convert_to(ZZ) if whole else self._m).to_Matrix().as_immutable()
+        entries = [self.arithmetic.public(x) for x in listed]
         return public_matrix(*self.shape, entries)
 
 

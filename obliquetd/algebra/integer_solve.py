@@ -17,7 +17,7 @@ from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra.lifting import solve_by_lifting
 
-__all__ = ["divided_by_sum", "solve_by_integers"]
+__all__ = ["common_denominator", "divided_by_sum", "solve_by_integers"]
 
 LARGE = 800
 """From this size a solve takes seconds."""
@@ -67,6 +67,28 @@ def divided_by_sum(column: list[Any]) -> list[Any]:
     whole = [_whole(x, common) for x in column]
     total = sum(whole)
     return [type(x)(w, total) for x, w in zip(column, whole, strict=True)]
+
+
+def common_denominator(numbers: list[Any]) -> Any:
+    """A denominator that rationals have in common, no longer than twice the longest; None where there is none.
+
+    Sums of rationals with long denominators take a gcd for every term; of whole numbers over one
+    denominator they take one for the sum.
+
+    Examples
+    --------
+    >>> from sympy import QQ
+    >>> int(common_denominator([QQ(1, 6), QQ(1, 4), QQ(2)]))
+    12
+    """
+    found, most = flint.fmpz(1), 64
+    for below in {x.denominator for x in numbers}:
+        if found % below:
+            found = found.lcm(below)
+            most = max(most, below.bit_length())
+            if found.bit_length() > 2 * most:
+                return None
+    return found
 
 
 def _common_denominator(numbers: Any) -> int:

@@ -219,6 +219,10 @@ class Matrix(ABC):
     def check_digits(self, what: str, at_least: Any = 0) -> None:  # noqa: B027
         """Warn where some row of floats, or the size ``at_least``, keeps few correct digits."""
 
+    def denominator(self) -> Any:
+        """A native number that makes every entry whole when it multiplies them; 1 unless of rationals."""
+        return self.arithmetic.one
+
     def row_units(self: M) -> M:
         """The column of positive numbers by which rows are brought to size one; 1 unless floats."""
         return self.arithmetic.column([self.arithmetic.one] * self.shape[0])  # type: ignore[return-value]

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ __all__ = [
     "exact_distribution",
     "exact_root",
     "exactify",
+    "in_domain",
     "is_long",
     "join_kinds",
     "kind_of",
@@ -293,6 +295,18 @@ def public_number(value: Any) -> Any:
     if type(value) is QQ_TYPE:
         return QQ.to_sympy(value)
     return float(value) if isinstance(value, np.floating) else value
+
+
+@lru_cache(maxsize=1000)
+def in_domain(number: sp.Rational, domain: sp.Set) -> bool:
+    """Whether a set holds a number; kept, since sympy thinks about it anew each time.
+
+    Examples
+    --------
+    >>> in_domain(sp.Rational(1, 2), sp.Interval(0, 1)), in_domain(sp.Integer(2), sp.Interval(0, 1))
+    (True, False)
+    """
+    return bool(domain.contains(number) == sp.true)
 
 
 def exact_root(value: sp.Expr) -> sp.Expr:

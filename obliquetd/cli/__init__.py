@@ -1,4 +1,7 @@
-"""The command ``obliquetd``."""
+"""The command ``obliquetd``.
+
+What speaks to a terminal is imported where it speaks: it loads the arithmetic of the package.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
-from obliquetd.cli import paper, model, family, simulate, report, convert  # isort: skip - the order of the help
-from obliquetd.cli.common import app, say_error
-from obliquetd.cli.terminal import err, escape
+from obliquetd.cli.application import app
 from obliquetd.errors import ObliqueTDError
 
-__all__ = ["app", "convert", "family", "main", "model", "paper", "report", "simulate"]
+__all__ = ["app", "main"]
 
 UsageError: Any = typer.BadParameter.__base__
 """What the parser of arguments raises; typer exports only some of its kinds."""
@@ -64,6 +65,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _explain(error: Exception) -> int:
     """One line about any error; the exit status."""
+    from obliquetd.cli.common import say_error
+
     if isinstance(error, UsageError):
         return _explain_usage(error)
     if isinstance(error, typer.Abort):
@@ -84,6 +87,8 @@ def _explain(error: Exception) -> int:
 
 
 def _explain_usage(error: Any) -> int:
+    from obliquetd.cli.common import say_error
+
     told = error.format_message()
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
@@ -100,4 +105,6 @@ def _drop_output() -> None:
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    from obliquetd.cli.terminal import err, escape
+
     err.print(f"[yellow]warning:[/] {escape(message)}", soft_wrap=True)

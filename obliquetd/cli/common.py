@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from obliquetd.cli.application import MODEL, PAPER, app
 from obliquetd.cli.terminal import err, escape
 from obliquetd.display import MADE_BY
 from obliquetd.errors import InputError, KindError
@@ -37,15 +38,6 @@ __all__ = [
     "print_json",
     "say_error",
 ]
-
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-)
-
-PAPER, MODEL = "The paper", "A model of your own"
-"""The two groups of sub-commands in the help."""
 
 
 def choices(*known: str) -> Callable[[str], list[str]]:

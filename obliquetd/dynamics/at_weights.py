@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,22 +22,28 @@ Functional = Callable[[Sample, Sequence[Any]], list[Any]]
 """What is looked at in one outcome, given the memory that arrives: affine in it, of mean 0."""
 
 
-def moments_at(found: Expectation, x: Matrix) -> MemoryMoments:
+def moments_at(found: Expectation, x: Matrix, *, whole: bool = False) -> MemoryMoments:
     """The memory of a rule at the fixed point x, and the update there.
+
+    The sums of an update with long denominators that all have one common denominator take most of
+    the time in the gcds that reduce them. Where it is ``whole``, the update is taken that many times.
 
     Raises
     ------
     LearnerError
         Where the mean of the update, so computed, is not 0: the rule is then not affine in its memory.
     """
-    rule, entries = found.rule, rounded_entries(x)
+    unit = x.denominator() if whole and found.arithmetic.kind == "exact" else None
     if found.sums:
-        return _moments(found, outcomes_at(found.sums.products, entries))
+        scaled = rounded_entries(x if unit is None else x.scaled(unit))
+        return _moments(found, outcomes_at(found.sums.products, scaled, unit), unit)
+    rule, entries = found.rule, rounded_entries(x)
 
     def update(sample: Sample, memory: Sequence[Any]) -> list[Any]:
-        return rule.run(sample, entries, memory, rewarded=True)[0]
+        moved = rule.run(sample, entries, memory, rewarded=True)[0]
+        return moved if unit is None else [v * unit for v in moved]
 
-    return _moments(found, [_outcome(found, sample, update) for sample in found.samples])
+    return _moments(found, [_outcome(found, sample, update) for sample in found.samples], unit)
 
 
 def moments_with_A(found: Expectation, x: Matrix) -> MemoryMoments:
@@ -62,12 +69,16 @@ def _total(found: Expectation) -> Any:
     return sum(plain([found.xi])[0], found.arithmetic.zero)
 
 
-def _moments(found: Expectation, outcomes: list[Outcome]) -> MemoryMoments:
+def _moments(found: Expectation, outcomes: list[Outcome], unit: Any = None) -> MemoryMoments:
     arithmetic = found.arithmetic
     total = _total(found)
     xi = [w / total for w in plain([found.xi])[0]]
     zeta = [[w * m for m in row] for w, row in zip(xi, plain(found.memory), strict=True)]
-    moments = MemoryMoments(arithmetic, outcomes, xi, zeta)
+    common = arithmetic.column([*xi, *itertools.chain(*zeta)]).denominator()
+    scale = common if unit is None else common * unit * unit
+    if common != arithmetic.one:
+        xi, zeta = [w * common for w in xi], [[m * common for m in row] for row in zeta]
+    moments = MemoryMoments(arithmetic, outcomes, xi, zeta, scale)
     if arithmetic.kind != "float" and any(_mean(moments)):
         raise LearnerError(
             f"the update of {found.rule.learner.name} is not affine in its memory at the fixed point; its "

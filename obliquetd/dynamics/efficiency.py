@@ -89,7 +89,7 @@ class Efficiency(BesideTheAverage):
 
     @cached_property
     def _moments(self) -> MemoryMoments:
-        return moments_at(self._expectation, self._x)
+        return moments_at(self._expectation, self._x, whole=True)
 
     @cached_property
     def _infinite(self) -> list[int]:

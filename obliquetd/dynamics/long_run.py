@@ -30,7 +30,12 @@ def single_covariance(moments: MemoryMoments) -> Matrix:
     weighted = [[z.chance * moments.xi[z.s] * x for x in z.constant] for z in outcomes]
     shape = len(outcomes), moments.width
     left = arithmetic.matrix(weighted, shape)
-    return left.T @ arithmetic.matrix([list(z.constant) for z in outcomes], shape)
+    found = left.T @ arithmetic.matrix([list(z.constant) for z in outcomes], shape)
+    return _unscaled(found, moments.scale)
+
+
+def _unscaled(found: Matrix, scale: Any) -> Matrix:
+    return found if scale == found.arithmetic.one else found.scaled(found.arithmetic.one / scale)
 
 
 def long_run_covariance(moments: MemoryMoments) -> Matrix:
@@ -44,13 +49,14 @@ def long_run_covariance(moments: MemoryMoments) -> Matrix:
     arithmetic, outcomes = moments.arithmetic, moments.outcomes
     width, k = moments.width, 1 + len(moments.entries)
     now, future = _updates(moments), _future(moments)
+    kept, common = _held(moments)
     total = arithmetic.matrix([[arithmetic.zero] * width for _ in range(width)], (width, width))
     seen: list[list[list[Any]]] = [[] for _ in outcomes]
     for s, places in _together(z.s for z in outcomes).items():
         # one product for all outcomes of a state: their sum has few denominators, which adding one
         # by one would multiply
         rows = [row for i in places for row in now[i]]
-        held = (arithmetic.matrix(rows, (len(rows), k)) @ _held(moments, s)).rows()
+        held = (arithmetic.matrix(rows, (len(rows), k)) @ kept[s]).rows()
         for j, i in enumerate(places):
             found = held[j * width : (j + 1) * width]
             seen[i] = [[outcomes[i].chance * x for x in row] for row in found]
@@ -66,7 +72,7 @@ def long_run_covariance(moments: MemoryMoments) -> Matrix:
         maps = [row for i in places for row in _transposed_map(moments, i)]
         arriving = left @ arithmetic.matrix(maps, (len(places) * k, k))
         cross = cross + arriving @ future[t].T
-    return total + cross + cross.T
+    return _unscaled(total + cross + cross.T, moments.scale * common)
 
 
 def _together(keys: Iterable[int]) -> dict[int, list[int]]:
@@ -102,8 +108,18 @@ def _transposed_map(moments: MemoryMoments, i: int) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _held(moments: MemoryMoments, s: int) -> Matrix:
-    """E[(1, h) (1, h)' 1{s}] of the entries that matter."""
+def _held(moments: MemoryMoments) -> tuple[list[Matrix], Any]:
+    """E[(1, h) (1, h)' 1{s}] of the entries that matter, times one number that makes them whole; that."""
+    arithmetic, k = moments.arithmetic, 1 + len(moments.entries)
+    found = [_held_at(moments, s) for s in range(len(moments.xi))]
+    common = arithmetic.matrix(
+        [row for rows in found for row in rows], (len(found) * k, k)
+    ).denominator()
+    matrices = [arithmetic.matrix(rows, (k, k)) for rows in found]
+    return [x if common == arithmetic.one else x.scaled(common) for x in matrices], common
+
+
+def _held_at(moments: MemoryMoments, s: int) -> list[list[Any]]:
     zero, entries = moments.arithmetic.zero, moments.entries
     zeta = [moments.zeta[s][i] if (s, i) in moments.active else zero for i in entries]
     W = moments.second[s]
@@ -111,7 +127,7 @@ def _held(moments: MemoryMoments, s: int) -> Matrix:
     rows += [
         [m, *(W.get((i, j), zero) for j in entries)] for i, m in zip(entries, zeta, strict=True)
     ]
-    return moments.arithmetic.matrix(rows, (1 + len(entries), 1 + len(entries)))
+    return rows
 
 
 def _future(moments: MemoryMoments) -> list[Matrix]:

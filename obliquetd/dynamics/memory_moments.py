@@ -78,12 +78,21 @@ class MemoryMoments:
         The stationary distribution.
     zeta : list of lists
         E[h 1{s}] for each state.
+    scale : native number, optional
+        What a covariance of what is looked at has to be divided by, since xi and zeta, and the
+        functional, are multiples that have short denominators. 1 unless given.
     """
 
     def __init__(
-        self, arithmetic: Arithmetic, outcomes: list[Outcome], xi: list[Any], zeta: list[list[Any]]
+        self,
+        arithmetic: Arithmetic,
+        outcomes: list[Outcome],
+        xi: list[Any],
+        zeta: list[list[Any]],
+        scale: Any = None,
     ) -> None:
         self.arithmetic, self.outcomes, self.xi, self.zeta = arithmetic, outcomes, xi, zeta
+        self.scale = arithmetic.one if scale is None else scale
         import networkx as nx  # late: it is slow to load, and most uses of the package do without it
 
         feeds = nx.DiGraph()

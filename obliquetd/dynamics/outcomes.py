@@ -27,15 +27,18 @@ Seen = tuple[Any, Any, Any]
 """A slot, the vector that is added to it, and the memory that multiplies it, or None."""
 
 
-def outcomes_at(products: Products, x: Sequence[Any]) -> list[Outcome]:
+def outcomes_at(products: Products, x: Sequence[Any], unit: Any = None) -> list[Outcome]:
     """The outcomes at the weights x, in the order of the problem.
 
     Parameters
     ----------
     products : Products
     x : list of native numbers, for floats Rounded
+    unit : native number, optional
+        What the update is multiplied by; the x given are then multiplied by it already, so that
+        rational weights with a long common denominator are whole.
     """
-    found = _At(products, x)
+    found = _At(products, x, unit)
     out: dict[int, Outcome] = {}
     for group in products.groups:
         out |= found.of_group(group)
@@ -45,8 +48,8 @@ def outcomes_at(products: Products, x: Sequence[Any]) -> list[Outcome]:
 class _At:
     """A rule's terms at given weights."""
 
-    def __init__(self, products: Products, x: Sequence[Any]) -> None:
-        self.products, self.rest = products, AtRest(products)
+    def __init__(self, products: Products, x: Sequence[Any], unit: Any) -> None:
+        self.products, self.rest, self.unit = products, AtRest(products), unit
         self.width, d = len(x), self.rest.d
         self.at = {
             slot: list(x[start : start + (d if products.weights[slot] else 1)])
@@ -88,16 +91,21 @@ class _At:
                 )  # fmt: skip
         return self.values[key]
 
-    def _columns(self, group: Group, terms: dict[Any, list[Term]]) -> dict[Seen, Any]:
-        """The terms with their weights put in, added up by what is left of them."""
+    def _columns(self, group: Group, terms: dict[Any, list[Term]], unit: Any) -> dict[Seen, Any]:
+        """The terms with their weights put in, added up by what is left of them.
+
+        A term is linear in the weights, or has none, and is then multiplied by the unit.
+        """
         out: dict[Seen, Any] = {}
         for slot, listed in terms.items():
             for term in listed:
                 column, memory = term.column, None
+                weighted = term.left is not None and term.left[0] == "weights"
                 for factor in term.factors:
                     parts = [factor[1:]] if factor[0] == "number" else list(factor[1:3])
                     feature = next((v for v in parts if is_feature(v)), None)
                     weights = next((v for v in parts if v[0] == "weights"), None)
+                    weighted = weighted or weights is not None
                     if feature is not None:
                         rows = self.products.rows[feature[2]][group.outcomes]
                         column = column * self._along(feature, weights)[rows]
@@ -105,13 +113,16 @@ class _At:
                         column = column * self._column(self.at[weights])
                     else:
                         memory = next(v for v in parts if v[0] == "memory"), weights
+                if unit is not None and not weighted:
+                    column = column * unit
                 key = slot, term.left, memory
                 out[key] = out[key] + column if key in out else column
         return out
 
     def of_group(self, group: Group) -> dict[int, Outcome]:
         """The outcomes of a group, by their places."""
-        update, handed = (self._columns(group, terms) for terms in (group.update, group.handed))
+        update = self._columns(group, group.update, self.unit)
+        handed = self._columns(group, group.handed, None)
         rows, chance = self.products.rows, self.products.chance
         out = {}
         for k, o in enumerate(group.outcomes.tolist()):

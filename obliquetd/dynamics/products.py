@@ -78,8 +78,8 @@ class Products:
     def __init__(self, rule: RuleOnNumbers, visited: Any, *, carried: bool) -> None:
         self.rule, self.ops = rule, rule.ops
         ops = self.ops
-        taken = [i for i in range(len(ops.state)) if ops.mu[i] and visited[ops.state[i]]]
-        self.first = np.array(taken, dtype=np.intp)
+        moves, passed = (np.array(x, dtype=object).astype(bool) for x in (ops.mu, visited))
+        self.first = np.flatnonzero(moves & passed[ops.state])
         self.second = self.first
         if rule.learner.reads & TWIN:
             pairs = ops.state[self.first][:, None] == ops.state[self.first][None, :]

@@ -241,6 +241,10 @@ def lifted(value: Any, arithmetic: Arithmetic) -> Any:
 def signed_array(values: Any, arithmetic: Arithmetic) -> npt.NDArray[Any]:
     """Native scalars as an array that a rule can run on."""
     out = np.empty(np.shape(values), dtype=object)
+    if out.ndim == 2:
+        for into, row in zip(out, values, strict=True):
+            into[:] = [lifted(x, arithmetic) for x in row]
+        return out
     for place in np.ndindex(*out.shape):
         x = values[place] if isinstance(values, np.ndarray) else _at(values, place)
         out[place] = lifted(x, arithmetic)

@@ -26,6 +26,7 @@ import sympy as sp
 
 from obliquetd.algebra import public_number
 from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
+from obliquetd.dynamics.certified_step import first_root
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.mean_step_size import limit_in_the_mean
 from obliquetd.dynamics.moments import JumpSystem
@@ -40,6 +41,8 @@ __all__ = ["step_size_limit"]
 
 LARGEST_EXACT = 30
 """Size of T up to which the limit is an exact root; beyond, floats."""
+SMALL = 150
+"""Size of T up to which all eigenvalues of its pencil are found at once, and beyond a chain of certificates."""
 LARGEST = 4_000
 """Size of T up to which floats find its eigenvalues."""
 TOO_SLOW = (
@@ -172,27 +175,31 @@ def _float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
         )
     G = np.array([[[float(public_number(v)) for v in row] for row in p.G] for p in pencils])
     G, unit = balanced(G)
-    shape = (groups, k, groups, k)
-    T1, T2 = np.zeros(shape), np.zeros(shape)
-    N0 = np.eye(groups * k).reshape(shape)
-    for p, g in zip(pencils, G, strict=True):
-        w = float(public_number(p.weight))
-        N0[p.t, :, p.s, :] -= w * np.eye(k)
-        T1[p.t, :, p.s, :] += w * (_pairs(np.eye(m), g, i, j) + _pairs(g, np.eye(m), i, j))
-        T2[p.t, :, p.s, :] += w * _pairs(g, g, i, j)
-    N1, N2 = -T1, -T2
-    N0[-1], N1[-1], N2[-1] = -T1.sum(axis=0), -T2.sum(axis=0), 0.0
     size = groups * k
-    root = _smallest_root(*(M.reshape(size, size) for M in (N0, N1, N2)))
+    weights = np.array([float(public_number(p.weight)) for p in pencils])
+    into: Any = [p.t for p in pencils], slice(None), [p.s for p in pencils]
+    T0, T1, T2 = (np.zeros((groups, k, groups, k)) for _ in range(3))
+    same = np.broadcast_to(np.eye(m), G.shape)
+    np.add.at(T0, into, weights[:, None, None] * np.eye(k))
+    np.add.at(T1, into, weights[:, None, None] * (_pairs(same, G, i, j) + _pairs(G, same, i, j)))
+    np.add.at(T2, into, weights[:, None, None] * _pairs(G, G, i, j))
+    N0, N1, N2 = np.eye(size).reshape(T0.shape) - T0, -T1, -T2
+    N0[-1], N1[-1], N2[-1] = -T1.sum(axis=0), -T2.sum(axis=0), 0.0
+    T, N = ([M.reshape(size, size) for M in three] for three in ((T0, T1, T2), (N0, N1, N2)))
+    certified = first_root(T, N, m) if size > SMALL else None
+    if certified is not None:
+        return unit * certified
+    root = _smallest_root(*N)
     if math.isfinite(root):
-        _confirm(root, T1.reshape(size, size), T2.reshape(size, size), pencils, k)
+        _confirm(root, *T)
     return unit * root
 
 
 def _pairs(M: Floats, N: Floats, i: Any, j: Any) -> Floats:
-    """S -> M S N' on symmetric S, half of it: with (N, M) it gives the symmetric sum."""
-    straight = M[np.ix_(i, i)] * N[np.ix_(j, j)]
-    crossed = M[np.ix_(i, j)] * N[np.ix_(j, i)]
+    """S -> M S N' on symmetric S, half of it, of many: with (N, M) it gives the symmetric sum."""
+    ii, jj = (slice(None), *np.ix_(i, i)), (slice(None), *np.ix_(j, j))
+    ij, ji = (slice(None), *np.ix_(i, j)), (slice(None), *np.ix_(j, i))
+    straight, crossed = M[ii] * N[jj], M[ij] * N[ji]
     return np.asarray(straight + np.where(i != j, crossed, 0.0))
 
 
@@ -212,14 +219,9 @@ def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
     return 1.0 / largest if largest > EPS * float(np.abs(mu).max(initial=0.0)) else math.inf
 
 
-def _confirm(root: float, T1: Floats, T2: Floats, pencils: list[Pencil], k: int) -> None:
+def _confirm(root: float, T0: Floats, T1: Floats, T2: Floats) -> None:
     """The spectral radius of T just below and just above what was found."""
-    size = len(T1)
-    T0 = np.zeros((size, size))
-    for p in pencils:
-        block = slice(p.t * k, (p.t + 1) * k), slice(p.s * k, (p.s + 1) * k)
-        T0[block] += float(public_number(p.weight)) * np.eye(k)
-    noise = 1e3 * size * EPS
+    noise = 1e3 * len(T0) * EPS
     below, above = (
         float(np.abs(np.linalg.eigvals(T0 + a * T1 + a * a * T2)).max())
         for a in (0.99 * root, 1.01 * root)

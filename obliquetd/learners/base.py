@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import sympy as sp
 
 from obliquetd.algebra import number_text, parse_number, public_number, quoted
+from obliquetd.algebra.numbers import in_domain
 from obliquetd.errors import InputError, LearnerError
 from obliquetd.learners.functions import reads
 from obliquetd.learners.schedules import RobbinsMonro, StepSize, check_step_size
@@ -103,10 +104,8 @@ class Parameter:
             )
         if not isinstance(found, sp.Basic) and self.domain is not None:
             exact = public_number(found)
-            inside = self.domain.contains(
-                exact if isinstance(exact, sp.Basic) else sp.Rational(exact)
-            )
-            if inside != sp.true:
+            rational = exact if isinstance(exact, sp.Basic) else sp.Rational(exact)
+            if not in_domain(rational, self.domain):
                 raise InputError(f"{self.name} is {quoted(found)}; expected {self.expected}")
         return found
 

@@ -33,6 +33,47 @@ class ChainClass:
     period: int
 
 
+SMALL = 64
+"""States up to which a chain's graph is searched without scipy, which takes longer to load."""
+
+
+def _mutually_reached(n: int, i: Any, j: Any) -> Any:
+    """Numbers 0, 1, ... for the states, the same for those that reach each other by moves from i to j."""
+    if n <= SMALL:
+        reach = np.eye(n, dtype=bool)
+        reach[i, j] = True
+        for _ in range(n.bit_length()):
+            reach = reach @ reach
+        first = (reach & reach.T).argmax(axis=1)
+        return np.unique(first, return_inverse=True)[1]
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
+    return connected_components(graph, connection="strong")[1]
+
+
+def _levels(n: int, i: Any, j: Any, first: Any) -> Any:
+    """The number of moves to each state from the nearest first one; every state is reached from one."""
+    if n <= SMALL:
+        level = np.full(n, n + 1, dtype=np.int64)
+        level[first] = 0
+        for _ in range(n):
+            np.minimum.at(level, j, level[i] + 1)
+        return level
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    # A state above all, from which every class is entered: one search serves them all.
+    up, down = np.r_[i, np.full(len(first), n)], np.r_[j, first]
+    graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
+    order, before = breadth_first_order(graph, n)
+    level = np.full(n + 1, -1, dtype=np.int64)
+    for state, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
+        level[state] = level[parent] + 1
+    return level[:n]
+
+
 class MarkovChain:
     """A finite Markov chain over labelled states.
 
@@ -57,13 +98,9 @@ class MarkovChain:
     @cached_property
     def _class_of(self) -> tuple[Any, Any]:
         """The class of each state, numbered by their first states, and which classes are closed."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         i, j = self._moves
         n = len(self.labels)
-        graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
-        _, found = connected_components(graph, connection="strong")
+        found = _mutually_reached(n, i, j)
         first, name = np.unique(found, return_index=True)[1], np.empty(n, dtype=np.intp)
         name[np.argsort(first)] = np.arange(len(first))
         label = name[found]
@@ -109,21 +146,11 @@ class MarkovChain:
         The level is the number of moves from the first state of the class: one search over
         breadth for each class, in the graph of the moves that stay inside.
         """
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import breadth_first_order
-
         label, closed = self._class_of
         i, j = self._moves
         inside = label[i] == label[j]
         i, j = i[inside], j[inside]
-        n, first = len(label), np.unique(label, return_index=True)[1]
-        # A state above all, from which every class is entered: one search serves them all.
-        up, down = np.r_[i, np.full(len(first), n)], np.r_[j, first]
-        graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
-        order, before = breadth_first_order(graph, n)
-        level = np.zeros(n + 1, dtype=np.int64)
-        for state, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
-            level[state] = level[parent] + 1
+        level = _levels(len(label), i, j, np.unique(label, return_index=True)[1])
         gaps = np.abs(level[i] + 1 - level[j])
         at = np.argsort(label[i], kind="stable")
         periods = np.zeros(len(closed), dtype=np.int64)

@@ -270,3 +270,22 @@ def test_richardson_romberg_leaves_the_square_of_the_step_size():
     assert sp.cancel(left / ALPHA**2).subs(ALPHA, 0) != 0
     numeric = stationary_moments(problem, TD("1/50"))
     assert numeric.bias[0] == found.bias[0].subs(ALPHA, R(1, 50))
+
+
+@pytest.mark.parametrize("learner", [*TRACED, TD(), SETD()], ids=repr)
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+def test_units_in_which_numbers_are_whole_change_nothing(learner, sampling, monkeypatch):
+    """Common denominators are taken out of x*, xi and the moments before the products, and put back."""
+    from obliquetd.algebra.field_matrix import FieldMatrix
+    from obliquetd.algebra.matrix import Matrix
+
+    if sampling == "iid" and learner.has_memory:
+        pytest.skip("a memory is carried along a trajectory")
+    problem = random_problem(4, 2, seed=5, discount="1/2")
+    found = efficiency(problem, learner, sampling=sampling)
+    assert found._moments.scale != found._arithmetic.one
+    monkeypatch.setattr(FieldMatrix, "denominator", Matrix.denominator)  # the former route
+    former = efficiency(problem, learner, sampling=sampling)
+    assert former._moments.scale == former._arithmetic.one
+    assert found.noise_covariance == former.noise_covariance
+    assert found.averaged == former.averaged

@@ -238,3 +238,21 @@ def test_a_chain_takes_labels_features_weights_symbols_and_ends():
 def test_bad_chains(P, r, error, words):
     with pytest.raises(error, match=words):
         from_chain(P, r)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_small_chains_have_the_classes_that_scipy_finds(seed, monkeypatch):
+    from obliquetd.algebra import EXACT
+    from obliquetd.mdp import chain as room
+
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    rows = [[EXACT.zero] * n for _ in range(n)]
+    for s in range(n):
+        to = {int(t) for t in rng.integers(n, size=rng.integers(1, 3))}
+        for t in to:
+            rows[s][t] = EXACT.one / len(to)
+    P = EXACT.matrix(rows, (n, n))
+    here = room.MarkovChain(P, range(n)).classes
+    monkeypatch.setattr(room, "SMALL", 0)
+    assert here == room.MarkovChain(P, range(n)).classes
