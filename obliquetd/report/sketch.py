@@ -150,7 +150,7 @@ def _shades(values: Values) -> str:
 def _ends(names: list[str], spans: list[tuple[float, float]], low: float, high: float) -> str:
     """The frame, the symbols, and the numbers at its ends."""
     bottom = HEIGHT + 6
-    at = [(f"{spans[0][0]:g}", MARGIN, bottom + 12, "start"),
+    at: list[tuple[str, float, float, str]] = [(f"{spans[0][0]:g}", MARGIN, bottom + 12, "start"),
           (f"{spans[0][1]:g}", MARGIN + WIDTH, bottom + 12, "end"),
           (names[0], MARGIN + WIDTH / 2, bottom + 12, "middle")]  # fmt: skip
     side = (f"{low:.2g}", f"{high:.2g}") if len(names) == 1 else tuple(f"{x:g}" for x in spans[1])
