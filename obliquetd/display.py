@@ -37,6 +37,7 @@ __all__ = [
     "MADE_BY",
     "Equations",
     "HtmlTable",
+    "ShortLatex",
     "html_table",
     "html_text",
     "latex_comment",
@@ -103,8 +104,8 @@ def mathtext(text: Any) -> str:
     return rf"$\_${escaped[1:]}" if escaped.startswith("_") else escaped
 
 
-def latex_of(value: Any) -> str:
-    r"""A number, formula, vector or matrix as LaTeX.
+def latex_of(value: Any, printer: type[ShortLatex] | None = None) -> str:
+    r"""A number, formula, vector or matrix as LaTeX, by a printer of one's own where one is given.
 
     Raises
     ------
@@ -125,17 +126,17 @@ def latex_of(value: Any) -> str:
     elif isinstance(value, sp.MatrixBase):
         rows = value.tolist()
     else:
-        return _number(value)
+        return _number(value, printer)
     count = sum(map(len, rows))
     if count > MOST_ENTRIES:
         raise SizeError(
             f"a matrix of {len(rows)} by {len(rows[0])} entries fits no page; take a part of it"
         )
-    body = r" \\ ".join(" & ".join(map(_number, row)) for row in rows)
+    body = r" \\ ".join(" & ".join(_number(x, printer) for x in row) for row in rows)
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
 
-class _Short(LatexPrinter):
+class ShortLatex(LatexPrinter):
     """LaTeX in which long numbers are decimals, and no name of a symbol is obeyed."""
 
     longest = 0
@@ -158,10 +159,10 @@ class _Short(LatexPrinter):
         return rf"\text{{{latex_label(expr.name)}}}"
 
 
-def _number(value: Any) -> str:
+def _number(value: Any, printer_of: type[ShortLatex] | None = None) -> str:
     if isinstance(value, float | np.floating):
         return _decimal(f"{float(value):.6g}")
-    printer = _Short()
+    printer = (printer_of or ShortLatex)()
     text = str(printer.doprint(value if isinstance(value, sp.Basic) else public_number(value)))
     if printer.longest:
         return rf"\approx {text} \text{{ (exact, {printer.longest} digits)}}"

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from obliquetd.algebra import number_text
 from obliquetd.cli.common import (
     MODEL,
     Arithmetic,
@@ -28,6 +27,7 @@ from obliquetd.cli.common import (
     print_json,
     say_error,
 )
+from obliquetd.cli.found import show_found
 from obliquetd.cli.learners import (
     KEYS,
     OR_A_FILE,
@@ -272,19 +272,4 @@ def search(
         return
     out.print(escape(str(found)))
     if found.problem is not None:
-        for s, row, phi in zip(
-            found.problem.states,
-            found.problem.P_pi.tolist(),
-            found.problem.Phi.tolist(),
-            strict=True,
-        ):
-            moves = ", ".join(
-                f"{t} with {number_text(p)}"
-                for t, p in zip(found.problem.states, row, strict=True)
-                if p
-            )
-            out.print(
-                escape(
-                    f"  state {s}: phi = ({', '.join(map(number_text, phi))}), target to {moves}"
-                )
-            )
+        show_found(found.problem, wanted)

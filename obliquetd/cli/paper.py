@@ -93,20 +93,25 @@ def table1(
     if as_json:
         print_json([{key: None if x is None else str(x) for key, x in row.items()} for row in rows])
         return
-    shown = Table(title=f"Table I, two-state MDP, discount {escape(discount)}")
-    for heading in ("method", "printed", "criterion", "distance", "angle"):
-        shown.add_column(heading, justify="left" if heading == "method" else "right")
+    shown = Table(title=f"Table I, two-state MDP, discount {escape(discount)}: printed | right")
+    shown.add_column("method", overflow="fold")
+    for heading in ("criterion printed", "right", "distance printed", "right", "angle"):
+        shown.add_column(heading, justify="right", overflow="fold", no_wrap=heading == "angle")
     for row in rows:
-        values = (row[key] for key in ("criterion", "distance", "angle"))
-        numbers = ("-" if value is None else cell_text(value) for value in values)
-        shown.add_row(f"{row['method']}  {row['convention']}", row["printed"], *numbers)
+        printed = (*row["printed"].split(" / "), "")[:2]
+        criterion, distance, angle = (
+            "-" if row[key] is None else cell_text(row[key], width)
+            for key, width in (("criterion", 14), ("distance", 14), ("angle", 10))
+        )
+        name = f"{row['method']} {row['convention']}".strip()
+        shown.add_row(escape(name), printed[0], criterion, printed[1], distance, angle)
     out.print(shown)
     for row in rows:
         if row["remark"]:
             out.print(f"{row['method']}: {escape(row['remark'])}")
     out.print(
         f"{LEGEND.rpartition(', worst')[0]}.\n"
-        "The printed column is for discount 9/10. Details: obliquetd verify"
+        "The printed columns are for discount 9/10. Details: obliquetd verify"
     )
 
 

@@ -42,10 +42,7 @@ def learner_cells(analysis: Analysis) -> list[list[str]]:
                 _matrix_text(row.dynamics.fixed_point()) if row.error is None else _none(row.error)
             )
         numbers = row.numbers
-        cells += [
-            cell_text(numbers[k], 10, beside=False) if k in numbers else "-"
-            for k in ("rmse", "to_best")
-        ]
+        cells += [cell_text(numbers[k], 10) if k in numbers else "-" for k in ("rmse", "to_best")]
         out.append([row.name, *cells])
     return out
 
@@ -93,7 +90,7 @@ def _limit_text(row: LearnerRow) -> str:
         return "not computed" + (" (a trace)" if row.dynamics.learner.has_memory else "")
     if limit in (0, math.inf, sp.oo):
         return "none is stable" if limit == 0 else "all are stable"
-    return f"stable below {cell_text(limit, 8, beside=False)}"
+    return f"stable below {cell_text(limit, 8)}"
 
 
 def formula_lines(analysis: Analysis) -> list[str]:
@@ -134,7 +131,7 @@ def _matrix_text(matrix: Any) -> str:
     rows = rows if isinstance(rows[0], list) else [[x] for x in rows]
     if len(rows[0]) == 1:
         rows = [[row[0] for row in rows]]
-    return "; ".join(" ".join(cell_text(x, 8, beside=False) for x in row) for row in rows)
+    return "; ".join(" ".join(cell_text(x, 8) for x in row) for row in rows)
 
 
 def state_cells(analysis: Analysis, most: int) -> list[list[str]]:

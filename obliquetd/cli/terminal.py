@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_STATES",
+    "counted",
     "err",
     "escape",
     "out",
@@ -79,25 +80,49 @@ VERDICTS = {
 }
 
 
+MARKS = {
+    "holds": "",
+    "does not hold": " [bold red]<- does not hold[/]",
+    "cannot be decided": " [cyan]<- undecided[/]",
+    "cannot be decided from the paper": "",
+}
+"""What stands behind a ratio that keeps its sentence from holding."""
+MANY = {"holds": "hold", "does not hold": "do not hold"}
+"""The verdict on several sentences, where it is another word."""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, one of them or many.
+
+    Examples
+    --------
+    >>> counted(1, "claim"), counted(2, "class")
+    ('1 claim', '2 classes')
+    """
+    many = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{many}"
+
+
 def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> None:
     """A table of claims with their verdicts and assumptions, and a count of them, the paper's and ours apart."""
     from obliquetd.claims import tally
 
     table = Table(show_lines=evidence, expand=evidence)
     table.add_column("verdict", no_wrap=True)
-    table.add_column("claim", ratio=2)
-    table.add_column("evidence", ratio=3) if evidence else table.add_column("where")
+    widest: Any = max((len(r.id) for r in results), default=0)
+    table.add_column("claim", **({"width": widest} if evidence else {"min_width": widest}))
+    table.add_column("evidence", ratio=1) if evidence else table.add_column("where")
     for r in results:
         color = COLORS[r.verdict]
         where = escape(f"{r.claim.where}{'' if r.origin == 'paper' else ' (ours)'}")
-        title = f"[bold]{escape(r.id)}[/]\n{escape(r.claim.title)}\n[dim]{where}[/]"
-        told = escape(r.evidence)
+        told = f"[bold]{escape(r.claim.title)}[/]\n{escape(r.evidence)}"
         if r.assumptions:
             told += f"\n[cyan]Assumes:[/] {escape(r.assumed())}"
         if r.outcome.correction:
             told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
         if evidence:
-            table.add_row(f"[{color}]{r.verdict}[/]", title, told)
+            named = f"[bold]{escape(r.id)}[/]\n[dim]{where}[/]"
+            table.add_row(f"[{color}]{r.verdict}[/]", named, told)
         else:
             table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), where)
     out.print(table)
@@ -105,25 +130,37 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
         if count:
             whose = "of the paper" if origin == "paper" else "of ours"
             told = ", ".join(f"{n} [{COLORS[v]}]{v}[/]" for v, n in count.items())
-            out.print(f"{sum(count.values())} claims {whose}: {told}")
-    out.print(f"{len(results)} claims in {seconds:.1f} s")
+            out.print(f"{counted(sum(count.values()), 'claim')} {whose}: {told}")
+    out.print(f"{counted(len(results), 'claim')} in {seconds:.1f} s")
+    _show_false(results)
+
+
+def _show_false(results: list[ClaimResult]) -> None:
+    """What is refuted and what is corrected, last, since it is what a reader came for."""
+    for verdict in ("refuted", "corrected"):
+        for origin, whose in (("paper", "the paper's"), ("ours", "ours")):
+            names = [r.id for r in results if r.verdict == verdict and r.origin == origin]
+            if names:
+                told = escape(", ".join(names))
+                out.print(f"[{COLORS[verdict]}]{verdict}[/], {whose} ({len(names)}): {told}")
 
 
 def show_analysis(found: Any, most: int) -> None:
     """The chain, the states, the fixed points, the learners, and what does not exist."""
     from obliquetd.cli.tables import formula_lines, verdict_lines
+    from obliquetd.report.analysis import introduction
 
     problem = found.problem
-    out.print(f"[bold]{escape(repr(problem))}[/]")
+    out.print(f"[bold]{escape(introduction(problem))}[/]")
     for verdict, told in verdict_lines(found):
         out.print(f"[{STABILITY.get(verdict, 'cyan')}]{escape(told)}[/]", soft_wrap=True)
     classes = problem.chain.classes
     closed = [c for c in classes if c.closed]
     transient = problem.chain.transient
     out.print(
-        f"behaviour chain: {len(closed)} recurrent class{'es' if len(closed) > 1 else ''} ("
-        + ", ".join(f"{len(c.states)} states, period {c.period}" for c in closed[:6])
-        + f"), {len(transient)} transient states"
+        f"behaviour chain: {counted(len(closed), 'recurrent class')} ("
+        + ", ".join(f"{counted(len(c.states), 'state')}, period {c.period}" for c in closed[:6])
+        + f"), {counted(len(transient), 'transient state')}"
         + (f": {escape(', '.join(map(str, transient[:10])))}" if transient else "")
         + (" ..." if len(transient) > 10 else "")
     )
@@ -146,8 +183,8 @@ def _show_tables(found: Any, most: int) -> None:
     states = len(found.problem.states)
     print_cells(state_cells(found, most))
     if states > most:
-        out.print(f"... {states - most} more states (--all shows them, --json has them)")
-    print_cells(found.comparison.cells(width=10, beside=False))
+        out.print(f"... {counted(states - most, 'more state')} (--all shows them, --json has them)")
+    print_cells(found.comparison.cells(width=10))
     if any("criterion" in row.quantities for row in found.comparison):
         out.print(f"[dim]{LEGEND}[/]")
     cells = learner_cells(found)
@@ -191,7 +228,8 @@ def _notes(found: Any) -> list[str]:
         if row.undetermined:
             names = ", ".join(map(str, row.undetermined[:10]))
             more = " ..." if len(row.undetermined) > 10 else ""
-            why = f"the values of {len(row.undetermined)} unvisited states are open: {names}{more}"
+            many = counted(len(row.undetermined), "unvisited state")
+            why = f"the values of {many} are open: {names}{more}"
             notes.setdefault(why, []).append(row.name)
         for what, why in row.problems.items():
             if why not in failures:
@@ -211,15 +249,42 @@ def _notes(found: Any) -> list[str]:
 
 
 def print_cells(cells: list[list[str]], title: str | None = None) -> None:
-    """A table of text, its first row the heading."""
-    table = Table(title=title and escape(title))
-    for j, heading in enumerate(cells[0]):
-        table.add_column(
-            escape(heading), justify="right" if j else "left", overflow="ellipsis" if j else "fold"
-        )
-    for row in cells[1:]:
-        table.add_row(*map(escape, row))
-    out.print(table)
+    """A table of text, its first row the heading; columns that do not fit stand in a table below.
+
+    Nothing is cut: where a single column is wider than the terminal, its text is folded.
+    """
+    widths = [
+        max(max(map(len, cells[0][j].split()), default=0), *(len(row[j]) for row in cells[1:]), 1)
+        for j in range(len(cells[0]))
+    ]
+    for k, columns in enumerate(_that_fit(widths, out.width)):
+        table = Table(title=(title and not k and escape(title)) or None)
+        for j in columns:
+            table.add_column(
+                escape(cells[0][j]), justify="right" if j else "left", overflow="fold",
+                min_width=min(widths[j], out.width // 2),
+            )  # fmt: skip
+        for row in cells[1:]:
+            table.add_row(*(escape(row[j]) for j in columns))
+        out.print(table)
+
+
+def _that_fit(widths: list[int], room: int) -> list[list[int]]:
+    """The columns in groups that fit a line, the first of all leading each.
+
+    Examples
+    --------
+    >>> _that_fit([5, 10, 10, 10], 40), _that_fit([5, 100], 40)
+    ([[0, 1, 2], [0, 3]], [[0, 1]])
+    """
+    groups = [[0]]
+    for j in range(1, len(widths)):
+        shown = [*groups[-1], j]
+        if len(shown) > 2 and sum(widths[i] + 3 for i in shown) + 1 > room:
+            groups.append([0, j])
+        else:
+            groups[-1].append(j)
+    return groups
 
 
 def show_reproduction(found: Any, folder: Any) -> None:
@@ -231,7 +296,10 @@ def show_reproduction(found: Any, folder: Any) -> None:
     for sentence in found.sentences:
         lines = []
         for part in sentence.parts:
-            inner = "; ".join(f"{escape(name)} = {i}" for name, i in part.found.items())
+            inner = "; ".join(
+                f"{escape(name)} = {i}{MARKS[decided]}"
+                for (name, i), decided in zip(part.found.items(), part.decisions, strict=True)
+            )
             color = VERDICTS[part.verdict]
             lines.append(
                 f"[{color}]{escape(part.quantity)}[/], {part.side} {part.bound:g}?  {escape(inner)}"
@@ -248,13 +316,18 @@ def show_reproduction(found: Any, folder: Any) -> None:
     if found.choices:
         out.print(_choices_table(found.choices))
     count = Counter(s.verdict for s in found.sentences)
-    told = ", ".join(f"{count[v]} [{c}]{v}[/]" for v, c in VERDICTS.items() if count[v])
-    out.print(
-        f"{len(found.sentences)} sentences, {found.runs} runs for each of {found.seeds} seeds: {told}"
+    told = ", ".join(
+        f"{count[v]} [{c}]{v if count[v] == 1 else MANY.get(v, v)}[/]"
+        for v, c in VERDICTS.items()
+        if count[v]
     )
+    sentences, runs = counted(len(found.sentences), "sentence"), counted(found.runs, "run")
+    out.print(f"{sentences}, {runs} for each of {counted(found.seeds, 'seed')}: {told}")
     pictures = [path.name for path in found.files if path.suffix == ".png"]
     shown = f", among them {', '.join(pictures)}" if pictures else ""
-    out.print(f"{len(found.files)} files in {escape(str(folder))}{shown}", soft_wrap=True)
+    out.print(
+        f"{counted(len(found.files), 'file')} in {escape(str(folder))}{shown}", soft_wrap=True
+    )
 
 
 def _choices_table(choices: list[Any]) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from obliquetd.problem.compare import COLUMNS, Comparison, compare
 from obliquetd.report.noise import Noise, measure_noise, too_large
 from obliquetd.report.verdicts import LARGEST_SWEEP, LearnerRow, learner_row, stability_remarks
 
-__all__ = ["Analysis", "analyze", "json_number"]
+__all__ = ["Analysis", "analyze", "introduction", "json_number"]
 
 HEAVY = ("criterion", "distance", "angle", "worst_case")
 """Quantities that need X*, an n by d matrix of long numbers."""
@@ -240,6 +241,18 @@ def analyze(
         else:
             found = measure_noise(problem, learners)
     return Analysis(problem, columns, comparison, tuple(rows), errors, notes, found)
+
+
+def introduction(problem: PolicyEvaluation) -> str:
+    """The problem in a line, with one state or one feature in the singular.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> introduction(two_state())
+    'PolicyEvaluation(2 states, 1 feature, off-policy, discount 9/10, exact)'
+    """
+    return re.sub(r"(?<![\d/])1 (feature|state|pair)s\b", r"1 \1", repr(problem))
 
 
 def json_number(value: Any) -> Any:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
 
 from markupsafe import Markup
 
-from obliquetd.display import latex_of
-from obliquetd.errors import ObliqueTDError
-
-__all__ = ["equations", "mathml", "value"]
+__all__ = ["mathml", "spoken"]
 
 BRACKETS = re.compile(r"<mo>&#x0005B;</mo><mtable>(.*?)</mtable><mo>&#x0005D;</mo>", re.DOTALL)
 """Brackets around a matrix: drawn by the style sheet, since they grow only with a font for mathematics."""
@@ -21,7 +16,7 @@ OPERATORS = {r"\argmin": r"\operatorname{argmin}"}
 
 
 def mathml(latex: str, *, block: bool = False) -> Markup:
-    r"""LaTeX as a MathML element, with the LaTeX as its text for screen readers.
+    r"""LaTeX as a MathML element, with plain words as its text for screen readers.
 
     Examples
     --------
@@ -36,21 +31,32 @@ def mathml(latex: str, *, block: bool = False) -> Markup:
         known = known.replace(command, operator)
     body: str = convert(known, display="block" if block else "inline")
     body = BRACKETS.sub(r'<mtable class="brackets">\1</mtable>', body)
-    label = html.escape(latex, quote=True)
+    label = html.escape(spoken(latex), quote=True)
     return Markup(body.replace("<math ", f'<math alttext="{label}" ', 1))
 
 
-def value(quantity: Any) -> Markup:
-    """A number, formula or matrix as MathML."""
-    return mathml(latex_of(quantity))
+def spoken(latex: str) -> str:
+    r"""LaTeX as text without commands, for those who hear it.
 
-
-def equations(named: Iterable[tuple[str, Callable[[], Any]]]) -> tuple[list[Markup], list[str]]:
-    """Equations ``letter = value`` as MathML, and why the others do not exist."""
-    found, missing = [], []
-    for letter, obtain in named:
-        try:
-            found.append(mathml(f"{letter} = {latex_of(obtain())}", block=True))
-        except ObliqueTDError as error:
-            missing.append(f"{letter}: {error}")
-    return found, missing
+    Examples
+    --------
+    >>> spoken(r"v_\pi = \frac{\gamma + 1}{2} \left(x\right)")
+    'v_pi = (gamma + 1)/(2) (x)'
+    >>> spoken(r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}")
+    '[1, 2; 3, 4]'
+    """
+    text = re.sub(r"\\(left|right|,|;|!|quad|qquad)(?![A-Za-z])", "", latex)
+    text = re.sub(r"\\begin\{[bp]?matrix\}", "[", text)
+    text = re.sub(r"\\end\{[bp]?matrix\}", "]", text)
+    text = re.sub(r"\s*\\\\\s*", "; ", text)
+    text = re.sub(r"\s*&\s*", ", ", text)
+    inner = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+    before = ""
+    while before != text:
+        before = text
+        text = re.sub(r"\\[dt]?frac\s*" + inner + r"\s*" + inner, r"(\1)/(\2)", text)
+        text = re.sub(
+            r"\\(?:text|mathrm|operatorname|mathbf|mathbb|mathcal)\s*" + inner, r"\1", text
+        )
+    text = re.sub(r"\\([A-Za-z]+)", r"\1", text).replace("\\", "")
+    return re.sub(r"(?<=[\[(]) | (?=[\]),])", "", re.sub(r"[{}]", "", text)).strip()

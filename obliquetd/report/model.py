@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.algebra import cell_text, number_text
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.formats import model_to_dict
 from obliquetd.learners import LEARNERS, Learner, require_learners
 from obliquetd.learners.check import require_averageable, require_runnable
 from obliquetd.learners.words import TWIN
+from obliquetd.mdp import Policy
 from obliquetd.problem import METHODS, PolicyEvaluation
-from obliquetd.report.analysis import Analysis, analyze
+from obliquetd.problem.compare import COLUMNS as COMPARED
+from obliquetd.report.analysis import Analysis, analyze, introduction
 from obliquetd.report.drawing import MAKERS, named
-from obliquetd.report.mathml import equations, mathml
-from obliquetd.report.mathml import value as formula
+from obliquetd.report.formulas import equations, prose, shown
+from obliquetd.report.mathml import mathml
 from obliquetd.report.noise import COLUMNS, LEGEND
 from obliquetd.report.pictures import Picture
-from obliquetd.report.verdicts import LearnerRow, condition_text
+from obliquetd.report.policies import summary
+from obliquetd.report.sketch import Ranges, ranges_of
+from obliquetd.report.verdicts import LearnerRow
 
 __all__ = ["LearnerSection", "ModelReport", "report_on"]
 
 MOST_ROWS = 100
 """Transitions up to which the table is complete."""
-LONGEST_NUMBER, LONGEST_FORMULA = 40, 80
-"""Characters up to which a cell of the noise table is shown in full."""
+LONG_TABLE = 12
+"""Rows up to which a table is open."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class LearnerSection:
 
     name: str
     verdict: str
-    told: str
+    told: list[Markup]
     equations: list[Markup]
     certificate: str = ""
     problem: str = ""
@@ -58,11 +64,20 @@ class ModelReport:
     pictures: dict[str, Picture] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
 
+    @functools.cached_property
+    def ranges(self) -> Ranges:
+        """Where each symbol ranges in the plots."""
+        return ranges_of(self.problem)
+
     @property
-    def transitions(self) -> list[list[str]]:
-        """The first rows of the transition table."""
+    def transitions(self) -> tuple[list[str], list[list[Any]]]:
+        """The first rows of the transition table; without own discounts where all are 1."""
         rows = list(self.problem.mdp.transitions)[:MOST_ROWS]
-        return [[str(x) for x in row[:3]] + [formula(x) for x in row[3:]] for row in rows]
+        heading = ["state", "action", "next state", "probability", "reward", "own discount"]
+        ends = any(row.discount != 1 for row in self.problem.mdp.transitions)
+        last = 6 if ends else 5
+        cells = [[*map(str, row[:3]), *(self._shown(x) for x in row[3:last])] for row in rows]
+        return heading[:last], cells
 
     @property
     def hidden_transitions(self) -> int:
@@ -70,20 +85,25 @@ class ModelReport:
         return max(0, len(self.problem.mdp.table) - MOST_ROWS)
 
     @property
-    def policies(self) -> dict[str, tuple[list[str], list[list[str]]]]:
-        """Target and behaviour as tables: a heading, and a row for each state."""
+    def policies(self) -> dict[str, Any]:
+        """Target and behaviour: in a sentence, or as a heading and a row for each state."""
         policies = {"target": self.problem.target}
         if not self.problem.on_policy:
             policies["behaviour"] = self.problem.behavior
-        actions = self.problem.mdp.actions
-        heading = ["state", *map(str, actions)]
         return {
-            name: (heading, [
-                [str(s), *(formula(row.get(a, 0)) for a in actions)]
-                for s, row in list(policy.items())[:MOST_ROWS]
-            ])
-            for name, policy in policies.items()
-        }  # fmt: skip
+            name: summary(p, self.problem.mdp) or self._table(p) for name, p in policies.items()
+        }
+
+    def _table(self, policy: Policy) -> tuple[list[str], list[list[Any]]]:
+        actions = self.problem.mdp.actions
+        rows = list(policy.items())[:MOST_ROWS]
+        return (
+            ["state", *map(str, actions)],
+            [[str(s), *(self._shown(row.get(a, 0)) for a in actions)] for s, row in rows],
+        )
+
+    def _shown(self, value: Any) -> Markup:
+        return shown(value, self.ranges)
 
     @property
     def noun(self) -> str:
@@ -91,23 +111,47 @@ class ModelReport:
         return self.problem.native.noun
 
     @property
-    def states(self) -> tuple[list[str], list[list[str]]]:
+    def states(self) -> tuple[list[str], list[list[Any]]]:
         """For each state its weight, value, best approximation and spread of the return."""
         names = {"xi": r"\xi", "v_pi": r"v_\pi", "best": r"\Pi v_\pi",
                  "return_variance": r"\mathrm{Var}"}  # fmt: skip
         columns = {k: v for k, v in self.analysis.columns.items() if k in names}
         heading = [self.noun, *(mathml(names[k]) for k in columns)]
         rows = [
-            [str(s), *("open" if v[i] is None else formula(v[i]) for v in columns.values())]
+            [str(s), *("open" if v[i] is None else self._shown(v[i]) for v in columns.values())]
             for i, s in enumerate(self.problem.states[:MOST_ROWS])
         ]
         return heading, rows
 
     @property
-    def comparison(self) -> tuple[list[str], list[list[str]]]:
+    def comparison(self) -> tuple[list[str], list[list[Any]]]:
         """The fixed points by formula."""
-        heading, *rows = self.analysis.comparison.cells(width=18)
-        return heading, rows
+        rows = self.analysis.comparison.rows
+        keys = [key for key in COMPARED if any(key in row.quantities for row in rows)]
+        cells = [
+            [
+                row.name,
+                *(self._shown(row.quantities[k]) if k in row.quantities else "-" for k in keys),
+            ]
+            for row in rows
+        ]
+        return ["method", *(COMPARED[k] for k in keys)], cells if keys else []
+
+    @property
+    def legend(self) -> Markup:
+        """What the columns of the fixed points mean."""
+        told = {
+            "criterion": ("criterion {}", r"\|\Lambda^\top X - C\|_F^2"),
+            "distance": ("distance {}", r"\|X - X^*\|_F"),
+            "angle": ("angle between the spans of {}", "X, X^*"),
+            "worst_case": (
+                "worst case: supremum over rewards of {}",
+                r"\|\hat v - v\| / \|\Pi v - v\|",
+            ),
+        }
+        rows = self.analysis.comparison.rows
+        parts = [x for key, x in told.items() if any(key in row.quantities for row in rows)]
+        return Markup("; ").join(Markup(text).format(mathml(latex)) for text, latex in parts)
 
     @property
     def noise(self) -> tuple[list[str], list[list[Any]]]:
@@ -119,16 +163,19 @@ class ModelReport:
             [
                 row.name,
                 row.told,
-                *(_short(row.numbers[k]) if k in row.numbers else row.words[k] for k in COLUMNS),
+                *(
+                    self._shown(row.numbers[k]) if k in row.numbers else row.words[k]
+                    for k in COLUMNS
+                ),
             ]
             for row in found.rows
         ]
-        return ["learner", "long-run noise", *COLUMNS.values()], rows
+        return ["learner", "long-run noise", *map(prose, COLUMNS.values())], rows
 
     @property
-    def noise_legend(self) -> str:
+    def noise_legend(self) -> Markup:
         """What its columns mean."""
-        return LEGEND
+        return prose(LEGEND)
 
     @property
     def noise_notes(self) -> list[str]:
@@ -137,6 +184,11 @@ class ModelReport:
         for name, why in (self.analysis.noise.notes if self.analysis.noise else {}).items():
             told.setdefault(why, []).append(name)
         return [f"{', '.join(names)}: {why}" for why, names in told.items()]
+
+    @property
+    def introduction(self) -> str:
+        """The problem in a line."""
+        return introduction(self.problem)
 
     @property
     def model_link(self) -> str:
@@ -148,21 +200,15 @@ class ModelReport:
         """The classes of the behaviour chain, in a sentence."""
         classes = self.problem.chain.classes
         closed = [c for c in classes if c.closed]
-        told = ", ".join(f"{len(c.states)} states of period {c.period}" for c in closed)
+        told = ", ".join(
+            f"{len(c.states)} state{'s' * (len(c.states) != 1)} of period {c.period}"
+            for c in closed
+        )
         transient = len(self.problem.chain.transient)
         return (
             f"{len(closed)} recurrent class{'es' if len(closed) != 1 else ''} ({told}), "
             f"{transient} transient state{'s' if transient != 1 else ''}"
         )
-
-
-def _short(value: Any) -> Any:
-    """A number or formula as MathML; a decimal of one with many digits, the size of one with many letters."""
-    text = number_text(value)
-    symbolic = bool(getattr(value, "free_symbols", ()))
-    if len(text) <= (LONGEST_FORMULA if symbolic else LONGEST_NUMBER):
-        return formula(value)
-    return f"a formula of {len(text)} characters" if symbolic else cell_text(value, beside=False)
 
 
 def data_link(data: Any) -> str:
@@ -206,8 +252,9 @@ def report_on(
         x for x in listed if not x.reads & TWIN
     ]  # double sampling takes every pair of outcomes
     analysis = analyze(problem, METHODS, named((*shown, *own)))
-    matrices, gaps = equations(problem.equations())
-    sections = [_section(row) for row in analysis.learners]
+    ranges = ranges_of(problem)
+    matrices, gaps = equations(problem.equations(), ranges)
+    sections = [_section(row, ranges) for row in analysis.learners]
     report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]
     for name, make in MAKERS.items():
@@ -223,34 +270,42 @@ def report_on(
     return report
 
 
-def _section(row: LearnerRow) -> LearnerSection:
+def _section(row: LearnerRow, ranges: Ranges) -> LearnerSection:
     dynamics = row.dynamics
-    parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)])
+    parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)], ranges)
     problem = "" if row.error is None else str(row.error)
     try:
         stability: Stability = dynamics.stability
     except ObliqueTDError as error:
-        return LearnerSection(row.name, "undecided", "", parts, problem=problem or str(error))
+        return LearnerSection(row.name, "undecided", [], parts, problem=problem or str(error))
     link = ""
     if dynamics.expectation.arithmetic.kind == "exact":
         try:
             link = data_link(dynamics.certificate())
         except ObliqueTDError:
             link = ""
-    told = _told(stability)
+    told = _told(stability, ranges)
     if row.limit is not None:
-        told += f"{'; ' if told else ''}largest constant step size that is stable in mean square: {row.limit_text}"
+        limit = prose(row.limit_text) if row.limit in (0, math.inf, sp.oo) else shown(row.limit)
+        told.append(
+            Markup("largest constant step size that is stable in mean square: {}").format(limit)
+        )
     return LearnerSection(row.name, stability.verdict, told, parts, link, problem)
 
 
-def _told(stability: Stability) -> str:
+def _told(stability: Stability, ranges: Ranges) -> list[Markup]:
     parts = []
     if stability.kernel_dimension:
-        parts.append(f"no update moves theta in {stability.kernel_dimension} of its dimensions")
+        parts.append(
+            prose(f"no update moves theta in {stability.kernel_dimension} of its dimensions")
+        )
     if stability.verdict == "stable":
-        parts.append(f"the symmetric part of A is {stability.symmetric_part}")
+        parts.append(prose(f"the symmetric part of A is {stability.symmetric_part}"))
     if stability.margin is not None:
-        parts.append(f"smallest real part {stability.margin:.4g}, in floats")
+        parts.append(prose(f"smallest real part {stability.margin:.4g}, in floats"))
     if stability.condition:
-        parts.append(condition_text(stability))
-    return "; ".join(parts)
+        conditions = Markup(" and ").join(
+            Markup("{} &gt; 0").format(shown(c, ranges)) for c in stability.condition
+        )
+        parts.append(Markup("stable where {}").format(conditions))
+    return parts

@@ -113,7 +113,7 @@ class Noise:
         for row in self.rows:
             out.append([row.name, row.told])
             out[-1] += [
-                cell_text(row.numbers[k], width, beside=False) if k in row.numbers else row.words[k]
+                cell_text(row.numbers[k], width) if k in row.numbers else row.words[k]
                 for k in COLUMNS
             ]
         return out

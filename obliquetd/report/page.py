@@ -16,7 +16,8 @@ from obliquetd.experiments.store import write_atomically
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import claim_sections
-from obliquetd.report.model import report_on
+from obliquetd.report.formulas import prose
+from obliquetd.report.model import LONG_TABLE, report_on
 
 __all__ = ["claims_page", "model_page", "write_page"]
 
@@ -28,6 +29,7 @@ def _render(template: str, **values: Any) -> str:
         loader=PackageLoader("obliquetd.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
     )  # fmt: skip
+    environment.filters["prose"] = prose
     made_by = f"{MADE_BY} {version_of('obliquetd')}"
     return environment.get_template(template).render(made_by=made_by, **values)
 
@@ -49,7 +51,7 @@ def model_page(
     >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
     (True, False, 5)
     """
-    return _render("model.html.j2", report=report_on(problem, title, learners))
+    return _render("model.html.j2", report=report_on(problem, title, learners), long=LONG_TABLE)
 
 
 def claims_page(results: list[ClaimResult]) -> str:

@@ -14,7 +14,17 @@ from obliquetd.plotting.style import drawn
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Picture", "as_svg"]
+__all__ = ["Picture", "as_svg", "themed"]
+
+WIDTH = 5.2
+"""Inches at which pictures are drawn, so that their letters can be read on a phone."""
+LEAST_SHRINK = 0.85
+"""How far the height shrinks with the width, at most."""
+INK = {"#000000": "currentColor", "#262626": "currentColor", "#444444": "var(--soft)",
+       "#888888": "var(--soft)", "#ffffff": "var(--paper)"}  # fmt: skip
+"""Colours that follow the page; white is its ground."""
+MOST_FILLS = 12
+"""Fills of a picture that still follows the page; one of more is a heat map, and keeps its white ground."""
 
 
 READABLE = 8.0
@@ -34,6 +44,10 @@ def as_svg(ax: Axes, heading: str, about: str, *, scrolls: bool = False) -> Pict
 
     With ``scrolls`` it is never so small that its letters cannot be read, and is scrolled on a phone.
     """
+    figure: Any = ax.figure
+    width, height = figure.get_size_inches()
+    if width > WIDTH and not scrolls:
+        figure.set_size_inches(WIDTH, height * max(WIDTH / width, LEAST_SHRINK))
     text = drawn(ax, "svg", heading).decode()
     svg = text[text.index("<svg") :]
     prefix = re.sub(r"[^a-z]+", "-", heading.lower())
@@ -52,6 +66,7 @@ def as_svg(ax: Axes, heading: str, about: str, *, scrolls: bool = False) -> Pict
     head = f'<svg role="img" aria-label="{label}" {least}'
     svg = svg.replace("<svg ", head, 1)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = themed(svg)
     return Picture(heading, about, Markup(svg))
 
 
@@ -65,3 +80,30 @@ def _least_width(ax: Axes, svg: str) -> str:
     if wide is None or not sizes:
         return ""
     return f'tabindex="0" style="min-width: {float(wide[1]) * READABLE / min(sizes):.0f}px" '
+
+
+def themed(svg: str) -> str:
+    """A picture that follows the page, light or dark: a clear ground, its ink the page's, tints see-through.
+
+    Examples
+    --------
+    >>> themed('<svg a="b"><path style="fill: #f3d9d9; stroke: #000000"/></svg>')
+    '<svg class="themed" fill="currentColor" a="b"><path style="fill: #ae000026; stroke: currentColor"/></svg>'
+    """
+    if len(set(re.findall(r"fill: (#[0-9a-f]{6})", svg))) > MOST_FILLS:
+        return svg.replace("<svg ", '<svg class="shaded" ', 1)
+    svg = re.sub(r"#[0-9a-f]{6}\b", lambda m: INK.get(m[0], _see_through(m[0])), svg)
+    ground = r'(<g id="[^"]*patch_1">\s*<path [^>]*style="fill: )var\(--paper\)'
+    svg = re.sub(ground, r"\1none", svg, count=1)
+    return svg.replace("<svg ", '<svg class="themed" fill="currentColor" ', 1)
+
+
+def _see_through(color: str) -> str:
+    """A tint as the least opaque colour that looks so on white; any other colour as it is."""
+    channels = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+    least = min(channels)
+    if least < 200 or max(channels) - least < 8:
+        return color
+    opacity = 255 - least
+    full = [round(255 * (c - least) / opacity) for c in channels]
+    return "#" + "".join(f"{c:02x}" for c in (*full, opacity))

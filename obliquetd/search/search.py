@@ -57,10 +57,11 @@ class SearchResult:
     passed_over: int = 0
 
     def __str__(self) -> str:
+        walks = f"{self.walks} walk{'s' * (self.walks != 1)}"
         if self.problem is None:
             blind = f", {self.passed_over:,} of which could not be judged" * (self.passed_over > 0)
-            return f"none found among {self.tried:,} candidates in {self.walks} walks{blind}"
-        return f"found after {self.tried:,} candidates in {self.walks} walks: {self.problem!r}"
+            return f"none found among {self.tried:,} candidates in {walks}{blind}"
+        return f"found after {self.tried:,} candidates in {walks}: {self.problem!r}"
 
 
 def find_unstable(

@@ -20,7 +20,7 @@ from obliquetd.learners import TD
 from obliquetd.plotting import learning_curves, mdp_graph, projections
 from obliquetd.plotting.style import drawn
 from obliquetd.report import model_page
-from obliquetd.report.mathml import value
+from obliquetd.report.formulas import typeset as value
 from tests.test_cli import run, strict
 
 OBEYED = re.compile(

@@ -74,6 +74,21 @@ def test_in_a_step_size_ratio_and_with_symbolic_rewards(monkeypatch):
     assert found == old == sp.Interval.Ropen(0, sp.Rational(5, 6))
 
 
+@pytest.mark.parametrize(
+    ("problem", "domain"),
+    [
+        (two_state("gamma", reward=1), None),
+        (two_state("gamma", reward="1/(1 - 2*gamma)"), None),
+        (two_state("gamma", reward="1/(gamma - 1/4)"), sp.Interval(0, sp.Rational(1, 2))),
+    ],
+)
+def test_a_pole_in_the_middle_is_left_to_the_other_route(monkeypatch, problem, domain):
+    """An update with a pole there ended the report on the two states with a ZeroDivisionError."""
+    found, old = both_routes(monkeypatch, problem, otd.SETD(), "gamma", domain)
+    assert found == old
+    assert not found.is_empty
+
+
 def test_boxes_do_it_alone_where_nothing_crosses(monkeypatch):
     """12 states and 6 features took minutes over the function field."""
     monkeypatch.setattr(regions, "exactly", None)

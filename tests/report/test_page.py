@@ -9,38 +9,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 from obliquetd import MDP, Policy, PolicyEvaluation, check_certificate, save_model
-from obliquetd.domains import baird_star, boyan_chain, dense_random_mdp, two_state
+from obliquetd.domains import baird_star, two_state
 from obliquetd.errors import ObliqueTDError
 from obliquetd.formats import model_from_dict
-from obliquetd.report import claims_page, model_page, write_page
+from obliquetd.report import model_page, write_page
+from obliquetd.report.formulas import shown
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import report_on
-
-HOSTILE = "<math><script>alert(1)</script>\"'&"
-
-
-def hostile():
-    mdp = MDP.from_transitions([(HOSTILE, HOSTILE, "t", 1, 1), ("t", "a", HOSTILE, 1, 0)])
-    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", features=[[1], [2]])
-
-
-MODELS = {
-    "two": two_state(reward=1),
-    "symbols": two_state("gamma", reward="r"),
-    "baird": baird_star(),
-    "boyan": boyan_chain(),
-    "floats": dense_random_mdp(20, 2, 3),
-    "hostile": hostile(),
-}
-
-
-@pytest.fixture(scope="module")
-def pages(judged):
-    made = {name: model_page(problem, f"{name} <b>") for name, problem in MODELS.items()}
-    made["claims"] = claims_page(judged)
-    return made
+from tests.report.conftest import MODELS
 
 
 class Checker(HTMLParser):
@@ -153,7 +132,7 @@ def test_what_is_left_out_is_said():
 def test_numbers_of_the_page_are_those_of_the_problem(pages):
     assert mathml(r"v_\pi = \begin{bmatrix} 10 \\ 10 \end{bmatrix}", block=True) in pages["two"]
     assert "TD: [0, 5/6); SETD: [0, 1); ETD: [0, 1)" in pages["two"]
-    assert report_on(MODELS["two"]).comparison[1][3][:2] == ["setd", "1/4"]
+    assert report_on(MODELS["two"]).comparison[1][3][:2] == ["setd", shown(sp.Rational(1, 4))]
 
 
 def test_pages_are_the_same_every_time():
@@ -305,3 +284,50 @@ def test_noise_bias_rate_and_crossover(pages):
     assert "is better than" in pages["boyan"]
     assert 'id="noise"' not in pages["floats"]  # 1200 transitions: said, not waited for
     assert "obliquetd analyze --noise" in pages["floats"]
+
+
+PAPER = 688
+"""Pixels between the margins of an A4 page."""
+OUTSIDE = """width => [...document.querySelectorAll('td, th, svg, math, summary, tr')]
+  .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > width + 1)
+  .map(e => e.tagName + ' ' + e.textContent.slice(0, 40))"""
+
+
+@pytest.mark.slow
+def test_on_paper_every_row_and_column_is_on_the_page(browser, pages, tmp_path):
+    for name in ("two", "symbols", "baird", "boyan", "two symbols"):
+        path = Path(write_page(pages[name], tmp_path / "p.html"))
+        page = browser.new_page(viewport={"width": PAPER, "height": 900})
+        page.goto(path.as_uri())
+        page.emulate_media(media="print")
+        assert page.evaluate(OUTSIDE, PAPER) == [], name
+        scrolls = page.locator(".scroll").evaluate_all(
+            "all => all.map(e => getComputedStyle(e).overflowX)"
+        )
+        assert set(scrolls) <= {"visible"}
+        assert page.locator("h2").first.evaluate("e => getComputedStyle(e).breakAfter") == "avoid"
+        leaves = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
+        assert leaves < 20
+        page.close()
+
+
+@pytest.mark.slow
+def test_two_symbols_fill_no_more_than_some_screens(browser, pages, tmp_path):
+    path = Path(write_page(pages["two symbols"], tmp_path / "p.html"))
+    for width in (390, 1280):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollHeight") < 12_000
+        tall = page.locator("td").evaluate_all(
+            "all => Math.max(...all.map(e => e.getBoundingClientRect().height))"
+        )
+        assert tall < 200
+        small = page.locator("svg.sketch text").evaluate_all(
+            "all => Math.min(...all.map(e => e.getBoundingClientRect().height).filter(h => h > 0))"
+        )
+        assert small >= 8
+        hints = page.locator(".hint").evaluate_all(
+            "all => all.filter(e => e.checkVisibility()).length"
+        )
+        assert bool(hints) == (width < 640)
+        page.close()

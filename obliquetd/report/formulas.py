@@ -1,0 +1,320 @@
+"""Formulas in their usual form, as MathML: signs and factors as a person writes them; long ones folded.
+
+What is longer than a line is folded: its plot over its symbols is seen, and the formula on demand. A long
+number is a decimal, with the exact one on demand.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from markupsafe import Markup
+
+from obliquetd.algebra import cell_text, number_text, public_number
+from obliquetd.display import MOST_ENTRIES, ShortLatex, latex_of, visible
+from obliquetd.errors import ObliqueTDError
+from obliquetd.report.mathml import mathml
+from obliquetd.report.sketch import Ranges, sketch
+
+__all__ = ["UsualLatex", "equation", "equations", "prose", "shown", "typeset", "usual_latex"]
+
+LONGEST_FORMULA = 80
+"""Characters up to which a formula stands on the page as it is."""
+LONGEST_NUMBER = 20
+"""Characters up to which an exact number does."""
+LONGEST_TYPESET = 1_500
+"""Characters up to which a folded formula is typeset."""
+TALLEST = 4
+"""Rows up to which a vector is a column; a longer one is written along the line."""
+MOST_OPEN = 36
+"""Entries up to which a matrix is open."""
+
+
+class UsualLatex(ShortLatex):
+    r"""Fractions without a minus that a factor can take: 1 - gamma below the line, never -(gamma - 1).
+
+    Each factor has a positive constant term, and one that ends in a minus begins with its constant.
+
+    Examples
+    --------
+    >>> p = sp.Symbol("p")
+    >>> usual_latex(sp.factor(-(p + 1) / (p**2 + 4 * p - 7)))
+    '\\frac{p + 1}{7 - 4 p - p^{2}}'
+    >>> usual_latex(sp.factor(-(p + 2) / (2 * (p - 1))))
+    '\\frac{p + 2}{2 \\left(1 - p\\right)}'
+    """
+
+    def _print_Mul(self, expr: Any) -> str:
+        sign, factors = _turned(expr)
+        if factors is None:
+            return str(super()._print_Mul(expr))
+        coefficient, rest = factors
+        shown = [] if abs(coefficient) == 1 and rest else [abs(coefficient)]
+        product = (
+            sp.Mul(*shown, *rest, evaluate=False) if len(shown + rest) > 1 else (*shown, *rest)[0]
+        )
+        text = (
+            str(super()._print_Mul(product))
+            if isinstance(product, sp.Mul)
+            else self._print(product)
+        )
+        if sign * coefficient >= 0:
+            return text
+        return rf"- \left({text}\right)" if isinstance(product, sp.Add) else f"- {text}"
+
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        terms = self._as_ordered_terms(expr, order=order)
+        if terms[0].could_extract_minus_sign() and not terms[-1].could_extract_minus_sign():
+            terms = terms[::-1]
+        text = ""
+        for k, term in enumerate(terms):
+            minus = term.could_extract_minus_sign()
+            body = self._print(-term if minus else term)
+            if self._needs_add_brackets(-term if minus else term):
+                body = rf"\left({body}\right)"
+            text += (" - " if k else "- ") * minus + (" + " if k and not minus else "") + body
+        return text
+
+
+def _turned(expr: Any) -> tuple[int, Any]:
+    """The sign that the factors give off as each takes a positive constant term; None where none does."""
+    coefficient, rest = expr.as_coeff_mul()
+    sign, factors, changed = 1, [], False
+    for factor in rest:
+        base, power = factor.as_base_exp()
+        if base.is_Add and power.is_Integer and _ends_in_minus(base):
+            base, changed = -base, True
+            sign *= -1 if power % 2 else 1
+            factors.append(base if power == 1 else sp.Pow(base, power, evaluate=False))
+        else:
+            factors.append(factor)
+    if not (changed and coefficient.is_Rational):
+        return 1, None
+    return sign, (coefficient, factors)
+
+
+def _ends_in_minus(base: sp.Add) -> bool:
+    constant = base.as_coeff_Add()[0]
+    term = constant if constant else base.as_ordered_terms()[-1]
+    return bool(term.could_extract_minus_sign())
+
+
+def usual_latex(value: Any) -> str:
+    """LaTeX in the usual form."""
+    return latex_of(value, UsualLatex)
+
+
+def typeset(value: Any, *, block: bool = False) -> Markup:
+    """A number, formula or matrix as MathML."""
+    return mathml(usual_latex(value), block=block)
+
+
+def shown(value: Any, ranges: Ranges | None = None) -> Markup:
+    """A number or formula in a cell: what is long is a decimal or a plot, and itself on demand.
+
+    Examples
+    --------
+    >>> str(shown(sp.sqrt(2))).endswith("</math> ≈ 1.41421"), "<details" in shown(sp.Rational(10**30, 7))
+    (True, True)
+    """
+    number = sp.Integer(value) if isinstance(value, int) else public_number(value)
+    if isinstance(number, float):
+        return typeset(number)
+    text = number_text(number)
+    if number.free_symbols:
+        return typeset(number) if len(text) <= LONGEST_FORMULA else _folded(number, ranges or {})
+    decimal = _decimal(number)
+    if len(text) > LONGEST_NUMBER:
+        return _on_demand(decimal, number, text)
+    if number.is_Rational:
+        return typeset(number)
+    return Markup("{} ≈ {}").format(typeset(number), decimal)
+
+
+def _decimal(number: Any) -> Markup:
+    """Its decimal, also where the exact form is short."""
+    mantissa, _, power = cell_text(number).lstrip("~").split(" = ")[-1].partition("e")
+    text = mantissa + (f"·10<sup>{int(power)}</sup>" if power else "")
+    return Markup(text.replace("-", "\N{MINUS SIGN}"))
+
+
+def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
+    if "exact" in text:  # too long to be read
+        about = re.search(r"\((exact.*)\)", text)
+        return Markup('<span title="{}">≈ {}</span>').format(about[1] if about else "", decimal)
+    return Markup('<details class="exact"><summary>≈ {}</summary>{}</details>').format(
+        decimal, typeset(number)
+    )
+
+
+def _folded(formula: Any, ranges: Ranges) -> Markup:
+    """The plot of a formula, and the formula on demand."""
+    text = str(number_text(formula))
+    told = f"a formula of {len(text)} characters"
+    if len(text) > LONGEST_TYPESET or "long coefficients" in text:
+        body: Any = Markup("<p>{}; obliquetd analyze --json has it in full.</p>").format(told)
+    else:
+        body = typeset(formula, block=True)
+    return Markup('<div class="folded">{}<details><summary>{}</summary>{}</details></div>').format(
+        sketch(formula, ranges), told, body
+    )
+
+
+def equation(letter: str, value: Any, ranges: Ranges | None = None) -> Markup:
+    """The equation ``letter = value`` as blocks; a large or long value is folded.
+
+    Raises
+    ------
+    SizeError
+        For a matrix that fits no page.
+    """
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    rows = value.tolist() if hasattr(value, "tolist") and np.ndim(value) else None
+    if rows is None:
+        return Markup('<div class="line">{} {}</div>').format(
+            mathml(f"{letter} ="), shown(value, ranges)
+        )
+    rows = rows if rows and isinstance(rows[0], list) else [[x] for x in rows]
+    short = _short_form(rows)
+    if short:
+        return mathml(f"{letter} = {short}", block=True)
+    if len(rows) * len(rows[0]) > MOST_ENTRIES:
+        latex_of(value)
+    long = {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if _is_long(x)}
+    if not long:
+        return _matrix(letter, rows)
+    numbers = [x for x in long.values() if not getattr(x, "free_symbols", ())]
+    if len(numbers) == len(long):
+        rounded = [[_rounded(x) for x in row] for row in rows]
+        near = _matrix(letter, rounded, r"\approx")
+        if any("exact" in number_text(x) for x in numbers):  # too long to be read
+            return near
+        exact = Markup('<details class="exact"><summary>{}, exact</summary>{}</details>').format(
+            mathml(letter), _matrix(letter, rows)
+        )
+        return Markup("{}{}").format(near, exact)
+    return _with_names(letter, rows, long, ranges or {})
+
+
+def _short_form(rows: list[list[Any]]) -> str:
+    """A zero or an identity, which need no entries."""
+    if len(rows) * len(rows[0]) > 2 and all(x == 0 for row in rows for x in row):
+        return "0"
+    if len(rows) == len(rows[0]) > TALLEST and all(
+        x == (i == j) for i, row in enumerate(rows) for j, x in enumerate(row)
+    ):
+        return f"I_{{{len(rows)}}}"
+    return ""
+
+
+def _is_long(value: Any) -> bool:
+    if isinstance(value, float | int):
+        return False
+    symbols = bool(getattr(value, "free_symbols", ()))
+    return len(number_text(value)) > (LONGEST_FORMULA if symbols else LONGEST_NUMBER)
+
+
+def _rounded(value: Any) -> Any:
+    """Six digits of a long number; they are only shown."""
+    return sp.N(value, 6) if _is_long(value) else value
+
+
+def _matrix(letter: str, rows: list[list[Any]], relation: str = "=") -> Markup:
+    """A matrix; a long column along the line, a large one folded."""
+    count = len(rows) * len(rows[0])
+    if len(rows[0]) == 1 and len(rows) > TALLEST:
+        if count > MOST_OPEN:
+            inner = _line(letter, rows, relation)
+            return _box(letter, f"{count} entries", inner)
+        return _line(letter, rows, relation)
+    made = mathml(f"{letter} {relation} {_bracketed(rows)}", block=True)
+    return made if count <= MOST_OPEN else _box(letter, f"{len(rows)} by {len(rows[0])}", made)
+
+
+def _line(letter: str, rows: list[list[Any]], relation: str) -> Markup:
+    """A column as a list of entries that wraps."""
+    entries = Markup(", ").join(typeset(row[0]) for row in rows)
+    return Markup('<div class="line">{} ({})</div>').format(mathml(f"{letter} {relation}"), entries)
+
+
+def _box(letter: str, size: str, inner: Markup) -> Markup:
+    return Markup("<details><summary>{}, {}</summary>{}</details>").format(
+        mathml(letter), size, inner
+    )
+
+
+def _bracketed(rows: list[list[Any]]) -> str:
+    """The entries in brackets."""
+    if any(isinstance(x, float) for row in rows for x in row):
+        body = r" \\ ".join(" & ".join(usual_latex(x) for x in row) for row in rows)
+        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+    return usual_latex(sp.Matrix(rows))
+
+
+def _with_names(
+    letter: str, rows: list[list[Any]], long: Mapping[tuple[int, int], Any], ranges: Ranges
+) -> Markup:
+    """The matrix with a name for each long entry, and what the names stand for on demand."""
+    base = re.sub(r"[_^].*", "", letter).lower()
+
+    def name(i: int, j: int) -> str:
+        return (
+            f"{base}_{{{i + 1}}}"
+            if len(rows[0]) == 1
+            else f"{base}_{{{i + 1}{',' if max(i, j) > 8 else ''}{j + 1}}}"
+        )
+
+    body = r" \\ ".join(
+        " & ".join(name(i, j) if (i, j) in long else usual_latex(x) for j, x in enumerate(row))
+        for i, row in enumerate(rows)
+    )
+    matrix = mathml(rf"{letter} = \begin{{bmatrix}} {body} \end{{bmatrix}}", block=True)
+    entries = Markup("").join(
+        Markup('<div class="line">{} {}</div>').format(mathml(f"{name(*at)} ="), shown(x, ranges))
+        for at, x in long.items()
+    )
+    count = f"{len(long)} long entr{'y' if len(long) == 1 else 'ies'}"
+    return Markup("{}<details><summary>{} of {}, drawn and in full</summary>{}</details>").format(
+        matrix, count, mathml(letter), entries
+    )
+
+
+def equations(
+    named: Iterable[tuple[str, Callable[[], Any]]], ranges: Ranges | None = None
+) -> tuple[list[Markup], list[str]]:
+    """Equations ``letter = value``, and why the others do not exist."""
+    found, missing = [], []
+    for letter, obtain in named:
+        try:
+            found.append(equation(letter, obtain(), ranges))
+        except ObliqueTDError as error:
+            missing.append(f"{_plain(letter)}: {error}")
+    return found, missing
+
+
+def _plain(letter: str) -> str:
+    """A letter of LaTeX as text."""
+    return letter.replace("\\", "").replace("^*", "*")
+
+
+def prose(text: Any) -> Markup:
+    """A sentence with formulas in it: powers raised, products closed up.
+
+    Examples
+    --------
+    >>> str(prose("the sign of 1 - 2*gamma**2 < 1 depends on gamma"))
+    'the sign of 1 - 2\u2009gamma<sup>2</sup> &lt; 1 depends on gamma'
+    """
+    if isinstance(text, Markup):
+        return text
+    safe = html.escape(visible(text))
+    safe = re.sub(
+        r"(?:\*\*|\^)\(([^()]*)\)|(?:\*\*|\^)(-?\w+)", lambda m: f"<sup>{m[1] or m[2]}</sup>", safe
+    )
+    return Markup(re.sub(r"(?<=[\w)>])\*(?=[\w(])", "\N{THIN SPACE}", safe))

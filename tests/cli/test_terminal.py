@@ -1,0 +1,125 @@
+"""What a terminal of 80 columns shows: nothing cut, ids whole, what is false last, what fails marked."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+import obliquetd as otd
+from obliquetd.cli import terminal
+from obliquetd.cli.found import found_lines
+from obliquetd.cli.paper import table1
+from obliquetd.domains import random_problem, two_state
+from obliquetd.learners import LEARNERS
+from obliquetd.report.analysis import analyze
+from obliquetd.reproduction.evidence import Interval, Part
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """A console of 80 columns, and what it has said."""
+    console = terminal.Terminal(width=80, record=True, force_terminal=False, emoji=False)
+    monkeypatch.setattr(terminal, "out", console)
+    monkeypatch.setattr("obliquetd.cli.paper.out", console)
+    return lambda: console.export_text(clear=False)
+
+
+def listed():
+    return {key: kind() for key, kind in LEARNERS.items() if kind.listed}
+
+
+@pytest.mark.parametrize("problem", [two_state(reward=1), random_problem(4, 2, seed=3)])
+def test_nothing_of_an_analysis_is_cut(said, problem):
+    found = analyze(problem, learners=listed())
+    terminal.show_analysis(found, 24)
+    text = said()
+    assert "…" not in text
+    assert max(len(line) for line in text.split("\n") if line[:1] in "│┃") <= 80
+    for key in listed():
+        assert re.search(rf"│ {key} +│", text)
+    for row in found.comparison.cells(width=10)[1:]:
+        for cell in row:
+            assert cell in text
+
+
+def test_a_root_has_its_decimal_beside_it_in_every_table(said):
+    terminal.show_analysis(analyze(two_state(reward=1), learners=listed()), 24)
+    roots = re.findall(r"sqrt\(\d+\)(?:/\d+)?( = )?", said())
+    assert len(roots) > 4
+    assert all(roots)
+
+
+def test_columns_that_do_not_fit_stand_below(said):
+    cells = [["name", *"abcdef"], ["x" * 30, *(str(k) * 20 for k in range(6))]]
+    terminal.print_cells(cells)
+    text = said()
+    assert text.count("x" * 30) == 3
+    assert all(str(k) * 20 in text for k in range(6))
+    terminal.print_cells([["name", "b"], ["y", "z" * 200]])
+    assert said().count("z") == 200
+
+
+def test_claims_end_with_what_is_false(said, judged):
+    for evidence in (True, False):
+        terminal.show_claims(judged, evidence, 1.0)
+        text = said()
+        for claim in judged:
+            assert claim.id in text
+        *_, last = re.split(r"\n\d+ claims? in 1.0 s\n", text)
+        ends = " ".join(last.split())
+        for verdict in ("refuted", "corrected"):
+            false = [r.id for r in judged if r.verdict == verdict]
+            assert false
+            assert all(re.search(rf"\b{re.escape(name)}(,| |$)", ends) for name in false)
+
+
+def test_one_claim_is_no_claims(said, judged):
+    one = next(r for r in judged if r.origin == "paper" and r.verdict == "proved")
+    terminal.show_claims([one], False, 0.1)
+    assert "1 claim of the paper: 1 proved" in said()
+    assert "claims" not in said()
+    assert terminal.counted(0, "class") == "0 classes"
+
+
+def test_the_ratio_that_fails_is_marked(said):
+    part = Part(
+        "final RMSE", "below", 1.0,
+        {"SETD / TD": Interval(0.55, 0.5, 0.6), "SETD / ETD": Interval(1.3, 1.2, 1.4), "SETD / TDC": Interval(1.0, 0.9, 1.1)},
+    )  # fmt: skip
+    assert part.decisions == ["holds", "does not hold", "cannot be decided"]
+    sentences = [
+        SimpleNamespace(
+            says="it is smallest", where="V", parts=(part,), silent="", remark="",
+            verdict="does not hold", finding="does not hold",
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    found = SimpleNamespace(sentences=sentences, choices=[], runs=1, seeds=5, files=[])
+    terminal.show_reproduction(found, "out")
+    text = " ".join(re.sub(r"[│\n]", " ", said()).split())
+    assert text.count("<- does not") == 2
+    assert text.count("<- undecided") == 2
+    assert "2 sentences, 1 run for each of 5 seeds: 2 do not hold" in text
+
+
+def test_printed_stands_beside_recomputed(said):
+    table1(discount="9/10", as_json=False)
+    text = said()
+    assert "…" not in text
+    assert re.search(r"│ setd +│ +0\.25 │ +1/4 │ +4\.5277 │ +sqrt\(82\)/2 │", text)
+    assert re.search(r"│ td +│ +7\.29 │ +729/100 │ +13\.5 │ +27/2 │", text)
+
+
+def test_a_search_shows_behaviour_matrix_and_eigenvalue():
+    found = otd.find_unstable(otd.SETD(), 3, 2, walks=5)
+    lines = found_lines(found.problem, otd.SETD())
+    text = "\n".join(lines)
+    assert sum("behaviour to" in line for line in lines) == 3
+    dynamics = otd.mean_dynamics(found.problem, otd.SETD())
+    for entry in dynamics.A:
+        assert str(entry) in text
+    value = float(re.search(r"smallest real part is (-[\d.]+)", lines[-1])[1])
+    assert value == pytest.approx(min(z.real for z in dynamics.spectrum()), rel=1e-4)
+    assert str(dynamics.A.det()) in lines[-1]
+    turning = found_lines(random_problem(4, 3, seed=2).replace(arithmetic="float"), otd.TD())
+    assert "the eigenvalue with the smallest real part is" in turning[-1]

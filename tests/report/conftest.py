@@ -1,0 +1,47 @@
+"""Models whose reports are made once for all tests of them."""
+
+import pytest
+
+from obliquetd import MDP, Policy, PolicyEvaluation
+from obliquetd.domains import baird_star, boyan_chain, dense_random_mdp, two_state
+from obliquetd.report import claims_page, model_page
+
+HOSTILE = "<math><script>alert(1)</script>\"'&"
+
+
+def hostile():
+    mdp = MDP.from_transitions([(HOSTILE, HOSTILE, "t", 1, 1), ("t", "a", HOSTILE, 1, 0)])
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", features=[[1], [2]])
+
+
+def two_symbols():
+    """Three states, two features, off-policy, with a chance p and the discount gamma."""
+    names = "abc"
+    rows = []
+    for i, s in enumerate(names):
+        rows += [(s, "go", names[(i + 1) % 3], "p", 1), (s, "go", s, "1 - p", 0)]
+        rows.append((s, "back", names[i - 1], 1, i))
+    mdp = MDP.from_transitions(rows)
+    target = Policy({s: {"go": "3/4", "back": "1/4"} for s in names})
+    return PolicyEvaluation(
+        mdp, target=target, behavior=Policy.uniform(mdp), discount="gamma",
+        features=[[1, 0], [1, 1], [0, 2]],
+    )  # fmt: skip
+
+
+MODELS = {
+    "two": two_state(reward=1),
+    "symbols": two_state("gamma", reward="r"),
+    "baird": baird_star(),
+    "boyan": boyan_chain(),
+    "floats": dense_random_mdp(20, 2, 3),
+    "hostile": hostile(),
+    "two symbols": two_symbols(),
+}
+
+
+@pytest.fixture(scope="session")
+def pages(judged):
+    made = {name: model_page(problem, f"{name} <b>") for name, problem in MODELS.items()}
+    made["claims"] = claims_page(judged)
+    return made

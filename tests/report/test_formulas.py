@@ -1,0 +1,166 @@
+"""Formulas of a report: the usual form, folded where long, and nothing raw left on a page."""
+
+import re
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import obliquetd as otd
+from obliquetd.domains import two_state
+from obliquetd.report.formulas import equation, prose, shown, usual_latex
+from obliquetd.report.mathml import mathml, spoken
+from obliquetd.report.model import report_on
+from obliquetd.report.pictures import themed
+from obliquetd.report.policies import summary
+from obliquetd.report.sketch import ranges_of, sketch
+from tests.report.conftest import two_symbols
+
+gamma, p = sp.symbols("gamma p")
+
+
+@pytest.mark.parametrize(
+    ("value", "latex"),
+    [
+        (-(p + 1) / (p**2 + 4 * p - 7), r"\frac{p + 1}{7 - 4 p - p^{2}}"),
+        (-(gamma + 2) / (2 * (gamma - 1)), r"\frac{\gamma + 2}{2 \left(1 - \gamma\right)}"),
+        (-(gamma - 1) / (gamma - 2), r"- \frac{1 - \gamma}{2 - \gamma}"),
+        (-gamma * (gamma - 1) ** 2, r"- \gamma \left(1 - \gamma\right)^{2}"),
+        (-1 / (gamma - 1) ** 3, r"\frac{1}{\left(1 - \gamma\right)^{3}}"),
+        (sp.Rational(-3, 4) * gamma, r"- \frac{3 \gamma}{4}"),
+        (gamma**2 - gamma, r"\gamma^{2} - \gamma"),
+    ],
+)
+def test_the_usual_form(value, latex):
+    assert usual_latex(sp.factor(value)) == latex or usual_latex(value) == latex
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(-4, 4), st.integers(-4, 4), st.integers(-2, 2)),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(-6, 6).filter(bool),
+)
+def test_the_usual_form_changes_no_value(factors, scale):
+    """Read back by sympy's own parser of LaTeX, it is the same function."""
+    value = sp.Rational(scale, 4) * sp.prod((a + b * p + p**2) ** power for a, b, power in factors)
+    value = sp.factor(value)
+    text = usual_latex(value)
+    read = re.sub(r"\\left|\\right", "", text)
+    inner = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+    while "frac" in read:
+        read = re.sub(r"\\frac" + inner + inner, r"((\1)/(\2))", read)
+    read = re.sub(r"\^\{(-?\d+)\}", r"**\1", read)
+    read = re.sub(r"(?<=[\dp)]) *(?=[p(])", "*", read)
+    assert sp.cancel(sp.sympify(read, locals={"p": p}) - value) == 0
+
+
+def visible_text(page):
+    """What a reader sees of a page: no tags, no styles, no data."""
+    body = re.sub(
+        r"<style>.*?</style>|<title>.*?</title>|<code>.*?</code>", "", page, flags=re.DOTALL
+    )
+    return re.sub(r"<[^>]*>", " ", body)
+
+
+def test_nothing_raw_is_left(pages):
+    for name in ("two", "symbols", "two symbols", "baird"):
+        page = pages[name]
+        text = visible_text(page)
+        for raw in ("\\", "**", "*gamma", "sqrt(", "acos("):
+            assert raw not in text, (name, raw, text[max(0, text.index(raw) - 80) :][:160])
+        assert not re.findall(r'(?:alttext|aria-label)="[^"]*\\', page), name
+
+
+def test_long_formulas_are_folded_beside_their_plots(pages):
+    page = pages["two symbols"]
+    cells = re.findall(r"<td>(.*?)</td>", page, flags=re.DOTALL)
+    for cell in cells:
+        open_part = re.sub(r"<details>.*?</details>", "", cell, flags=re.DOTALL)
+        assert len(visible_text(re.sub(r"<svg.*?</svg>", "", open_part, flags=re.DOTALL))) < 200
+    assert page.count('class="sketch"') > 20
+    assert "over gamma from 0 to 1 and p from 0 to 1" in page
+    assert "<h2" in page
+    assert len(page) < 2_000_000
+
+
+def test_a_folded_formula_is_itself_on_demand():
+    long = sp.expand((1 + gamma) ** 12 / 7)
+    text = shown(long, {gamma: (0.0, 1.0)})
+    assert "a formula of" in text
+    assert mathml(usual_latex(long), block=True) in text
+    assert text.index("<svg") < text.index("<details>")
+    assert "<details" not in shown(1 + gamma)
+
+
+def test_long_numbers_are_decimals_and_exact_on_demand():
+    third = sp.Rational(10**30, 3**40 + 1)
+    assert "<details" in shown(third)
+    assert mathml(usual_latex(third)) in shown(third)
+    assert "≈ 8.22526·10<sup>10</sup>" in shown(third)
+    assert "<details" not in shown(sp.Rational(9, 10))
+    assert shown(sp.sqrt(82) / 2).endswith("≈ 4.52769")
+    huge = sp.Rational(3) ** 3000 / 7
+    assert "digits" in shown(huge)
+    assert len(shown(huge)) < 200
+
+
+def test_vectors_are_short():
+    assert equation("b", sp.zeros(9, 1)) == mathml("b = 0", block=True)
+    assert equation(r"\Phi", sp.eye(40)) == mathml(r"\Phi = I_{40}", block=True)
+    assert "<details>" in equation("v", sp.Matrix(range(50)))
+    assert 'class="line"' in equation("v", sp.Matrix(range(9)))
+    named = equation("X^*", sp.Matrix([[1, sp.expand((gamma - 2) ** 15)], [gamma, 2]]))
+    assert "1 long entry" in named
+    assert "x_12" in spoken(r"x_{12}")
+
+
+def test_policies_in_a_sentence():
+    problem = two_state()
+    assert str(summary(problem.target, problem.mdp)) == "right in every state"
+    assert summary(problem.behavior, problem.mdp).startswith("uniform: each action")
+    mixed = otd.Policy({"left": {"left": "1/3", "right": "2/3"}, "right": {"left": 1}})
+    assert summary(mixed, problem.mdp) is None
+    assert isinstance(report_on(problem.replace(target=mixed)).policies["target"], tuple)
+
+
+def test_no_heading_is_empty(pages):
+    for name, page in pages.items():
+        for section in re.findall(r"<section.*?</section>", page, flags=re.DOTALL):
+            assert len(visible_text(section).split()) > 6, name
+        for link in re.findall(r'<a href="#([\w-]+)"', page):
+            assert f'id="{link}"' in page
+
+
+def test_a_plot_over_a_range_of_a_problem():
+    problem = two_symbols()
+    assert ranges_of(problem) == {gamma: (0.0, 1.0), p: (0.0, 1.0)}
+    curve = sketch(1 / (1 - gamma), ranges_of(problem))
+    assert 'class="curve"' in curve
+    assert "nan" not in curve
+    both = sketch(gamma - p / 2, {})
+    assert 'class="above"' in both
+    assert 'class="below"' in both
+    assert 'class="parted"' in both
+    assert "no real value" in sketch(sp.sqrt(-1 - gamma), {})
+    three = sketch(gamma + p + sp.Symbol("r"), {})
+    assert "r = 0.5" in three
+
+
+def test_prose_has_no_raw_powers():
+    assert prose("1 - 4*p**2 > 0") == "1 - 4\N{THIN SPACE}p<sup>2</sup> &gt; 0"
+    assert prose("x**(2) <b>") == "x<sup>2</sup> &lt;b&gt;"
+
+
+def test_pictures_follow_the_page(pages):
+    for page in (pages["two"], pages["baird"]):
+        for svg in re.findall(r"<figure.*?</figure>", page, flags=re.DOTALL):
+            assert 'fill="currentColor"' in svg
+            assert "#000000" not in svg
+            assert "#ffffff" not in svg
+    shades = "".join(f'<path style="fill: #{k:02x}0000"/>' for k in range(20))
+    assert "currentColor" not in themed(f"<svg >{shades}</svg>")
