@@ -15,7 +15,7 @@ from obliquetd.experiments.results import version_of
 from obliquetd.experiments.store import write_atomically
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.report.claims import claim_sections
+from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
 from obliquetd.report.model import report_on
 
 __all__ = ["claims_page", "model_page", "write_page"]
@@ -54,7 +54,13 @@ def model_page(
 
 def claims_page(results: list[ClaimResult]) -> str:
     """The verdicts on the paper's claims as HTML text."""
-    return _render("claims.html.j2", claims=claim_sections(results), counts=tally(results))
+    sections = paper_sections(results)
+    found = [claim for section in sections for claim in section.claims if claim.is_false]
+    wrong = sorted(found, key=lambda c: (c.origin != "paper", FALSE.index(c.verdict)))
+    return _render(
+        "claims.html.j2", sections=sections, counts=tally(results), marks=MARKS, summary=summary,
+        wrong=wrong,
+    )  # fmt: skip
 
 
 def write_page(text: str, path: str | Path) -> Path:
