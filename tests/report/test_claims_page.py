@@ -47,7 +47,7 @@ def test_a_sentence_is_typeset(text, formulas):
 
 
 def test_what_is_no_formula_is_the_text_that_it_was():
-    assert str(typeset("No <script> & no \x1b[0m")) == "No &lt;script&gt; &amp; no \\x1b[0m"
+    assert str(typeset("No <script> & no \x00\x07.")) == "No &lt;script&gt; &amp; no \\x00\\x07."
     assert "2\u00d71" in typeset("(2x1)")
     assert typeset("PolicyEvaluation(2 states, 1 features, off-policy, discount 9/10, exact)") == (
         "a problem (2 states, 1 feature, off-policy, discount 9/10)"
