@@ -18,7 +18,7 @@ from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
 from obliquetd.report.model import report_on
 
-__all__ = ["claims_page", "model_page", "write_page"]
+__all__ = ["card_page", "claims_page", "model_page", "write_page"]
 
 
 def _render(template: str, **values: Any) -> str:
@@ -61,6 +61,28 @@ def claims_page(results: list[ClaimResult]) -> str:
         "claims.html.j2", sections=sections, counts=tally(results), marks=MARKS, summary=summary,
         wrong=wrong,
     )  # fmt: skip
+
+
+def card_page(problem: PolicyEvaluation, learner: Learner, spelled: str | None = None) -> str:
+    """A counterexample on one printable page as HTML text: the problem, the proof, how to check it.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+        Exact, with at most 14 states.
+    learner : Learner
+        Unstable on it.
+    spelled : str, optional
+        How the command line names the learner.
+
+    Raises
+    ------
+    InputError
+        Where the learner is not unstable on the problem, or the problem fits no page.
+    """
+    from obliquetd.report.card import card_of
+
+    return _render("card.html.j2", card=card_of(problem, learner, spelled))
 
 
 def write_page(text: str, path: str | Path) -> Path:
