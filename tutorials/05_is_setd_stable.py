@@ -129,7 +129,8 @@ free = problem.replace(discount="gamma")
 region = otd.stability_region(free, otd.SETD(), "gamma")
 assert sp.Rational(9, 10) not in region
 assert 0 in region
-print(f"stable from 0 up to {float(region.end):.4f}, a root of {region.end.expr}")
+print(f"stable from 0 up to {float(region.end):.4f}, where")
+sp.Eq(region.end.poly.as_expr(sp.Symbol("gamma")), 0)
 
 # %% [markdown]
 # ## On-policy as well

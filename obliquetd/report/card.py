@@ -17,7 +17,7 @@ from obliquetd.dynamics import MeanDynamics, mean_dynamics, one_line_proof
 from obliquetd.errors import InputError
 from obliquetd.experiments import simulate
 from obliquetd.formats import model_to_dict
-from obliquetd.learners import TD, Learner
+from obliquetd.learners import TD, Learner, parameters
 from obliquetd.plotting import learning_curves, mdp_graph, vector_field
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.mathml import mathml
@@ -112,7 +112,7 @@ def spelling(learner: Learner, name: str | None = None) -> str:
     """The learner as the command line takes it: its key or file, and its numbers that are not the usual ones."""
     usual: Any = type(learner)()
     parts = [shlex.quote(name or learner.key)]
-    for field in learner.numbers._fields:
+    for field in (p.name for p in parameters(type(learner))):
         value = getattr(learner, field, None)
         if value is not None and value != getattr(usual, field, None):
             flag = f"--{field.replace('_', '-')}"
@@ -222,7 +222,8 @@ def _field(
     direction: npt.NDArray[Any],
 ) -> Picture:
     half = 3.0
-    window = tuple((float(x) - half, float(x) + half) for x in fixed)
+    first, second = map(float, fixed)
+    window = ((first - half, first + half), (second - half, second + half))
     alpha = 0.02 / max(float(np.abs(np.array(dynamics.A, dtype=float)).max()), 1e-12)
     steps = int(min(50_000, np.ceil(4 / (alpha * -eigenvalue.real))))
     v = direction.real
@@ -234,9 +235,9 @@ def _field(
     about = f"The mean update of {dynamics.learner.label} over its two weights, with two paths of the mean."
     if abs(eigenvalue.imag) < 1e-12:
         for sign in (1, -1):
-            tip = fixed + sign * 2.6 * v / np.linalg.norm(v)
+            along = sign * 2.6 * v / np.linalg.norm(v)
             ax.annotate(
-                "", xy=tip, xytext=fixed, zorder=6,
+                "", xy=(first + along[0], second + along[1]), xytext=(first, second), zorder=6,
                 arrowprops={"arrowstyle": "-|>", "color": ESCAPE, "linewidth": 2.2, "mutation_scale": 18},
             )  # fmt: skip
         ax.plot([], [], color=ESCAPE, linewidth=2.2, label="it escapes along this line")
