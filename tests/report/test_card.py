@@ -16,6 +16,7 @@ import obliquetd as otd
 from obliquetd.dynamics.certificate import make_certificate
 from obliquetd.dynamics.one_line import minor_sums, one_line_proof
 from obliquetd.errors import InputError, MathematicalError
+from obliquetd.formats import model_from_dict
 from obliquetd.report import card_page, write_page
 from obliquetd.report.card import spelling
 from tests.report.test_page import Checker, browser, downloads  # noqa: F401 - a fixture
@@ -93,7 +94,7 @@ def test_a_line_on_the_directions_that_data_moves():
 @pytest.fixture(scope="module")
 def setd():
     """The three states and two features on which SETD is unstable and TD is stable."""
-    return otd.verify(["setd-off-policy-stable"])[0].outcome.counterexample.problem()
+    return otd.find_unstable(otd.SETD(), 3, 2, stable=[otd.TD()], seed=0, workers=1).problem
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,14 @@ def test_a_card_has_all_that_it_should(card, setd):
     assert "\\" not in re.sub(r"<svg.*?</svg>", "", seen, flags=re.DOTALL)
 
 
+def test_the_files_of_a_card_prove_it(card, setd):
+    files = downloads(card)
+    problem = model_from_dict(files["model.json"])
+    assert problem.Phi == setd.Phi
+    assert otd.check_certificate(files["certificate.json"], problem, otd.SETD())
+
+
+@pytest.mark.slow
 def test_the_command_of_a_card_checks_it(card, tmp_path):
     for name, data in downloads(card).items():
         (tmp_path / name).write_text(json.dumps(data))
@@ -144,6 +153,7 @@ def test_spelling():
     assert spelling(otd.TD(lam="1/2"), "my rule.py:Mine") == "'my rule.py:Mine' --number lam=1/2"
 
 
+@pytest.mark.slow
 def test_cards_of_other_shapes():
     """One feature has no field; a learner with two kinds of weights has one; TD is not compared with itself."""
     card = card_page(otd.domains.two_state(reward=1), otd.TD())
@@ -168,6 +178,7 @@ def test_a_card_is_one_page_and_fits_a_phone(browser, tmp_path, setd, card):  # 
         page.close()
 
 
+@pytest.mark.slow
 def test_the_command_that_searches(tmp_path):
     from tests.test_cli import run
 
