@@ -147,7 +147,7 @@ assert dynamics["ETD"].is_stable()
 assert dynamics["SETD"].is_stable()
 
 # %%
-fig, ax = plt.subplots(figsize=(5, 4))
+fig, ax = plt.subplots(figsize=(8, 4))
 ax = eigenvalues(dynamics, ax)
 # %%
 star_gamma = otd.domains.baird_star(discount="gamma")
