@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         iteration,
         least_updates,
         mean_dynamics,
+        one_line_proof,
         second_moment_is_finite,
         stability_region,
         stationary_moments,
@@ -124,6 +125,7 @@ __all__ = [
     "load_model",
     "mean_dynamics",
     "oblique_projection",
+    "one_line_proof",
     "projection_analysis",
     "replay",
     "save_model",
@@ -142,7 +144,7 @@ HOMES = {
     "obliquetd.dynamics": (
         "FQI", "PFQI", "bounds", "check_certificate", "efficiency", "exact_moments",
         "follow_on_second_moment", "improvement_region", "iteration", "least_updates",
-        "mean_dynamics", "second_moment_is_finite", "stability_region", "stationary_moments",
+        "mean_dynamics", "one_line_proof", "second_moment_is_finite", "stability_region", "stationary_moments",
         "step_size_limit",
     ),
     "obliquetd.errors": (

@@ -15,7 +15,7 @@ from obliquetd.plotting import mdp_graph, projections
 
 problem = otd.domains.two_state(discount="1/2", reward=1)
 fig, ax = plt.subplots(figsize=(7, 3.5))
-mdp_graph(problem, ax)
+ax = mdp_graph(problem, ax)
 # %% [markdown]
 # Two states, two actions that lead to the state of their name. The target policy $\pi$ always goes right,
 # which pays 1; the behaviour $\mu$ tosses a coin. With discount 1/2 both states are worth
@@ -24,7 +24,7 @@ mdp_graph(problem, ax)
 # %%
 assert list(problem.v_pi) == [2, 2]
 assert list(problem.Phi) == [1, 2]
-problem
+problem.Phi
 
 # %% [markdown]
 # ## One formula for all of them
@@ -75,7 +75,7 @@ assert problem.Xi * problem.Phi == td.X
 along = problem.L_pi.T * td.X
 assert td.v_hat == otd.oblique_projection(problem.Phi, along) * problem.v_pi
 assert td.v_hat == td.projection * (problem.r_pi + sp.Rational(1, 2) * problem.P_pi * td.v_hat)
-td.v_hat.T, problem.best.T
+print(f"TD says {list(td.v_hat)}; the best approximation is {list(problem.best)}")
 
 # %% [markdown]
 # ## The picture
@@ -86,7 +86,7 @@ td.v_hat.T, problem.best.T
 
 # %%
 fig, ax = plt.subplots(figsize=(6.5, 6))
-projections(problem, ["best", "td", "etd", "rg"], ax)
+ax = projections(problem, ["best", "td", "etd", "rg"], ax)
 # %% [markdown]
 # Along the line, the residual gradient method (`rg`) ends below the foot of the perpendicular, TD above it, and
 # emphatic TD (`etd`) nearest to it.
@@ -95,7 +95,7 @@ projections(problem, ["best", "td", "etd", "rg"], ax)
 theta = {name: problem.fixed_point(name).theta[0] for name in ("rg", "etd", "best", "td")}
 assert theta["rg"] < theta["etd"] < theta["best"] < theta["td"]
 assert min(("rg", "etd", "td"), key=lambda name: abs(theta[name] - theta["best"])) == "etd"
-theta
+print({name: str(value) for name, value in theta.items()})
 
 # %% [markdown]
 # The matrix for which the fixed point is the best approximation is $X^* = L^{-\top}\Xi\Phi$. How far a method is from it

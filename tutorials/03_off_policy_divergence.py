@@ -29,7 +29,7 @@ gamma = sp.Symbol("gamma")
 assert sp.expand(td.A[0] - (sp.Rational(5, 2) - 3 * gamma)) == 0
 region = otd.stability_region(problem, otd.TD(), gamma)
 assert region == sp.Interval.Ropen(0, sp.Rational(5, 6))
-region
+print(f"stable for gamma in {region}")
 
 # %% [markdown]
 # ## Why
@@ -45,6 +45,54 @@ left, right = 1 - 2 * gamma, 2 - 2 * gamma  # what an update leaves of the error
 assert sp.solve(left, gamma) == [sp.Rational(1, 2)]
 assert sp.expand((left * 1 + right * 2) / 2 - td.A[0]) == 0
 assert sp.solve(td.A[0], gamma) == [sp.Rational(5, 6)]
+
+# %% [markdown]
+# As two arrows: what the left state and what the right state pull the weight to its fixed point with, for an error of 1.
+# At 5/6 they are of one length, and point away from each other:
+
+# %%
+fig, ax = plt.subplots(figsize=(7, 3.2))
+discounts = (sp.Rational(1, 2), sp.Rational(5, 6), sp.Rational(19, 20))
+for row, discount in enumerate(discounts):
+    pulls = {
+        "left": float(left.subs(gamma, discount)) / 2,
+        "right": float(right.subs(gamma, discount)),
+    }
+    for name, y, color in (("left", row - 0.16, "#D55E00"), ("right", row + 0.16, "#0072B2")):
+        if abs(pulls[name]) > 1e-9:
+            ax.annotate(
+                "", xy=(pulls[name], y), xytext=(0, y),
+                arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 3, "mutation_scale": 16, "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+        else:
+            ax.plot(0, y, "o", color=color, markersize=6)
+    total = pulls["left"] + pulls["right"]
+    says = (
+        "they cancel"
+        if abs(total) < 1e-9
+        else f"sum {total:+.3g}: " + ("stable" if total > 0 else "unstable")
+    )
+    ax.text(
+        1.08,
+        row,
+        says,
+        va="center",
+        fontsize="medium",
+        fontweight="bold" if total == 0 else "normal",
+    )
+ax.axvline(0, color="black", linewidth=1)
+ax.set_yticks(range(3), [f"$\\gamma$ = {d}" for d in discounts])
+ax.set(
+    xlim=(-0.6, 1.65), ylim=(2.6, -0.6), xlabel="away from the fixed point      |      towards it"
+)
+for name, color in (("left state", "#D55E00"), ("right state", "#0072B2")):
+    ax.plot([], [], color=color, linewidth=3, label=name)
+ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+fig.tight_layout()
+edge = {
+    state: part.subs(gamma, sp.Rational(5, 6)) for state, part in (("left", left), ("right", right))
+}
+assert edge["left"] * 1 / 2 == -edge["right"] * 2 / 2 == -sp.Rational(1, 3)
 
 # %% [markdown]
 # Were the states weighted as the *target* visits them, the right one alone would count, with
@@ -79,7 +127,7 @@ assert otd.stability_region(both, otd.TD(lam="1/2"), gamma) == sp.Interval.Ropen
     0, sp.Rational(10, 11)
 )
 fig, ax = plt.subplots(figsize=(4.8, 4))
-stability_regions_2d(both, otd.TD(lam="lam"), ("gamma", "lam"), ax=ax)
+ax = stability_regions_2d(both, otd.TD(lam="lam"), ("gamma", "lam"), ax=ax)
 # %% [markdown]
 # ## Baird's star
 #
@@ -99,8 +147,8 @@ assert dynamics["ETD"].is_stable()
 assert dynamics["SETD"].is_stable()
 
 # %%
-fig, ax = plt.subplots(figsize=(5, 4))
-eigenvalues(dynamics, ax)
+fig, ax = plt.subplots(figsize=(8, 4))
+ax = eigenvalues(dynamics, ax)
 # %%
 star_gamma = otd.domains.baird_star(discount="gamma")
 assert otd.stability_region(star_gamma, otd.TD(), "gamma") == sp.Interval.Ropen(
@@ -112,13 +160,13 @@ assert otd.stability_region(star_gamma, otd.TD(), "gamma") == sp.Interval.Ropen(
 #
 # A verdict should not have to be believed. `certificate()` gives rational matrices, and `check_certificate` checks them with
 # Python's fractions and nothing else: for stability a $K$ with $K$ and $Q^\top K + KQ$ positive definite, for instability a
-# witness that some direction grows.
+# witness that some direction grows. `one_line_proof` says it in a line.
 
 # %%
 for name, dyn in dynamics.items():
     certificate = dyn.certificate()
     assert otd.check_certificate(certificate)
-    print(f"{name:<5} certified {certificate['claim']}")
+    print(f"{name:<5} {certificate['claim']}: {otd.one_line_proof(certificate)}")
 
 forged = {**dynamics["TD"].certificate(), "claim": "stable"}
 assert not otd.check_certificate(forged)
@@ -132,7 +180,7 @@ found = otd.simulate(
     floats, [otd.TD(0.01), otd.SETD(0.006)], steps=3000, runs=10, theta0=[1] * 6 + [10, 1]
 )
 fig, ax = plt.subplots(figsize=(6, 4))
-learning_curves(found, ax=ax)
+ax = learning_curves(found, ax=ax)
 assert found["TD"].mean()[-1] > 100 * found["TD"].mean()[0]
 assert found["SETD"].mean()[-1] < found["SETD"].mean()[0] / 10
 assert np.isfinite(found["SETD"].mean()).all()

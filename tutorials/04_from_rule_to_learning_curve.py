@@ -65,7 +65,7 @@ runs = otd.simulate(floats, chosen, steps, runs=200, seed=1)
 moments = {name: otd.exact_moments(floats, L, steps) for name, L in chosen.items()}
 lines = {name: np.sqrt(m.expected_mse) for name, m in moments.items()}
 fig, ax = plt.subplots(figsize=(6.5, 4.2))
-learning_curves(runs, ax=ax, exact=lines)
+ax = learning_curves(runs, ax=ax, exact=lines)
 # %% [markdown]
 # At every step the mean square of the runs is within five standard errors of the exact value. (GTD2 walks away from $v$:
 # it heads for TD's fixed point, which is $-15/2$ here.)
@@ -97,7 +97,7 @@ for name, m in moments.items():
 square = otd.step_size_limit(problem, otd.SETD(), sampling="iid")
 mean = otd.step_size_limit(problem, otd.SETD(), sampling="iid", sense="mean")
 assert (square, mean) == (Fraction(1, 4), 1)
-square, mean
+print(f"the second moment stays bounded below {square}, the mean below {mean}")
 
 # %% [markdown]
 # Between 1/4 and 1 the mean converges while every run explodes. Only the step from right to right moves the weight, a
@@ -117,6 +117,27 @@ one = otd.exact_moments(
 )  # 5 is the fixed point
 assert (one.mean[1][0] - 5) / (4 - 5) == 1 - 2 * Fraction(26, 100)
 assert (one.second[1][0] - 10 * one.mean[1][0] + 25) == Fraction(3, 4) + factors["26/100"] ** 2 / 4
+
+# %% [markdown]
+# Ten of those runs, begun beside the fixed point 5: they fan out, to both sides alike, while their mean goes to 5 at once.
+
+# %%
+few = otd.simulate(
+    floats, {"SETD": otd.SETD(0.26)}, 120, 10, seed=3, stream="iid", theta0=[4.0], keep_path=True
+)["SETD"].path[:, :, 0]
+calm = np.array(
+    otd.exact_moments(floats, otd.SETD(0.26), 120, theta0=[4.0], sampling="iid").mean
+).ravel()
+fig, ax = plt.subplots(figsize=(6.8, 4.2))
+for k, path in enumerate(few):
+    ax.plot(path, color="#D55E00", linewidth=0.9, alpha=0.7, label="ten runs" if k == 0 else None)
+ax.plot(calm, color="black", linewidth=2.2, label=r"the exact mean $E\,\theta_t$")
+ax.set(xlabel="step t", ylabel=r"$\theta_t$", ylim=(-20, 30))
+ax.set_title(r"$\alpha = 0.26$: every run fans out, and the mean is calm", fontsize="medium")
+ax.legend(frameon=False, fontsize="small", loc="upper left")
+fig.tight_layout()
+assert np.abs(calm[10:] - 5).max() < 0.01
+assert (np.abs(few[:, 60:] - 5).max(axis=1) > 1).all()
 
 # %%
 for alpha in (Fraction(24, 100), Fraction(26, 100)):

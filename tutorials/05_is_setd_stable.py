@@ -50,7 +50,8 @@ assert A["1/2"] == sp.Rational(-17450, 33)
 unstable = otd.mean_dynamics(traced, otd.SETD(lam="1/2"))
 assert not unstable.is_stable()
 assert otd.check_certificate(unstable.certificate())
-A
+print({f"lambda = {lam}": str(a) for lam, a in A.items()})
+print(otd.one_line_proof(unstable.certificate()))
 
 # %% [markdown]
 # ## Two features: no
@@ -72,25 +73,25 @@ problem = found.problem
 assert problem is not None
 print(found)
 fig, ax = plt.subplots(figsize=(8, 5))
-mdp_graph(problem, ax)
+ax = mdp_graph(problem, ax)
 # %%
-problem
+problem.Phi
 
 # %%
 setd, td = otd.mean_dynamics(problem, otd.SETD()), otd.mean_dynamics(problem, otd.TD())
 assert setd.stability.verdict == "unstable"
 assert td.stability.verdict == "stable"
-setd
+setd.A
 
 # %% [markdown]
 # ## A proof that fits on a page
 #
-# The certificate holds $A$ and a rational witness; checking it needs nothing but fractions. So the sentence of the paper is
+# The certificate holds $A$ and a rational witness; checking it needs nothing but fractions. Its proof fits in a line. So the sentence of the paper is
 # refuted, not merely doubted.
 
 # %%
 assert otd.check_certificate(found.certificate)
-sorted(found.certificate)
+print(otd.one_line_proof(found.certificate))
 
 # %% [markdown]
 # ## Why it fails
@@ -114,7 +115,7 @@ for ax, dyn in zip(axes, (td, setd), strict=True):
 floats = problem.replace(arithmetic="float")
 runs = otd.simulate(floats, [otd.TD(0.05), otd.SETD(0.05)], 20_000, 10, theta0=[1, 1], every=20)
 fig, ax = plt.subplots(figsize=(6, 4))
-learning_curves(runs, ax=ax)
+ax = learning_curves(runs, ax=ax)
 assert runs["SETD"].mean()[-1] > 1e3 * runs["SETD"].mean()[0]
 assert runs["TD"].mean()[-1] < runs["TD"].mean()[0]
 
@@ -128,7 +129,8 @@ free = problem.replace(discount="gamma")
 region = otd.stability_region(free, otd.SETD(), "gamma")
 assert sp.Rational(9, 10) not in region
 assert 0 in region
-region
+print(f"stable from 0 up to {float(region.end):.4f}, where")
+sp.Eq(region.end.poly.as_expr(sp.Symbol("gamma")), 0)
 
 # %% [markdown]
 # ## On-policy as well
@@ -139,4 +141,9 @@ region
 # %%
 (result,) = otd.verify(["setd-on-policy-stable"])
 assert result.verdict == "refuted"
-print(result.evidence)
+print(
+    otd.one_line_proof(
+        otd.mean_dynamics(result.outcome.counterexample.problem(), otd.SETD()).certificate()
+    )
+)
+result

@@ -17,12 +17,11 @@ import numpy as np
 import obliquetd as otd
 from obliquetd.experiments import grid, sweep
 from obliquetd.plotting import learning_curves, sensitivity
-from obliquetd.reproduction import reproduce
-from obliquetd.reproduction.studies import STUDIES
+from obliquetd.reproduction import STUDIES, reproduce
 
 folder = Path(tempfile.mkdtemp())
 found = reproduce(["baird"], folder, runs=100, seed=0, workers=1)
-sorted(path.name for path in found.files)
+print("\n".join(sorted({path.stem for path in found.files})))
 
 # %% [markdown]
 # ## The figure
@@ -37,6 +36,17 @@ fig, axes = plt.subplots(1, 2, figsize=(12, 4.4))
 for ax, error in zip(axes, ("rmse", "rmspbe"), strict=True):
     lines = {name: both[error] for name, both in exact.items()}
     learning_curves(found.found["baird"], error, ax, exact=lines)
+    ax.set_title(
+        f"Figure {7 if error == 'rmse' else 6} of the paper: {error.upper()}", fontsize="medium"
+    )
+sizes = ", ".join(f"{x.label} $\\alpha$ = {x.step_size(0):g}" for x in case.learners.values())
+fig.suptitle(f"Baird's star, {sizes}", fontsize="medium")
+fig.supxlabel(
+    '"TDC has the largest variance of all; although the variance of SETD is larger than GTD2\'s, SETD has a significant\n'
+    'improvement over the GTD2 algorithm wherein the RMSPBE, the RMSE, and the variance are all substantially reduced."',
+    fontsize="small", style="italic",
+)  # fmt: skip
+fig.tight_layout()
 
 # %% [markdown]
 # Why do they stay? A direction of the weights decays by the real part of its eigenvalue, times the step size, a step. Of
@@ -98,7 +108,7 @@ swept = sweep(
 )  # fmt: skip
 chosen = {name: learner.step_size(0) for name, learner in case.learners.items()}
 fig, ax = plt.subplots(figsize=(6.5, 4.4))
-sensitivity(swept, ax=ax, marked=chosen)
+ax = sensitivity(swept, ax=ax, marked=chosen)
 for kind in ("SETD", "GTD2", "TDC"):
     best = swept.best(kind, criterion="whole")
     print(f"{best.name:<24} mean RMSE {best.value:.3f} +- {best.standard_error:.3f}")

@@ -10,10 +10,12 @@ import warnings
 from pathlib import Path
 
 import gymnasium
+import matplotlib.pyplot as plt
 import numpy as np
 import sympy as sp
 
 import obliquetd as otd
+from obliquetd.plotting import mdp_graph
 
 folder = Path(tempfile.mkdtemp())
 
@@ -32,6 +34,10 @@ machine = otd.MDP.from_transitions(
     ]
 )
 problem = otd.PolicyEvaluation(machine, target=otd.Policy.uniform(machine), discount="gamma")
+fig, ax = plt.subplots(figsize=(6, 3))
+ax = mdp_graph(problem, ax)
+
+# %%
 problem.v_pi
 
 # %%
@@ -41,15 +47,15 @@ value = problem.values["works"]
 assert sp.simplify(value - (1 + gamma * ((1 - p) * value + p * (gamma * value - c)))) == 0
 at = problem.subs({"p": "1/10", "c": 5, "gamma": "9/10"})
 assert at.values["works"] == sp.Rational(550, 109)
-at.xi.T
+print(f"the machine works {at.xi[0]} of the time")
 
 # %% [markdown]
 # ## LaTeX for the paper
 #
-# In a notebook the problem shows itself as formulas; `to_latex()` is what you paste.
+# In a notebook a fixed point shows itself as formulas; `to_latex()` is what you paste.
 
 # %%
-problem
+problem.fixed_point("td")
 
 # %%
 print(problem.fixed_point("td").to_latex())
@@ -73,6 +79,18 @@ assert isinstance(start, sp.Rational)
 print(
     f"the walk at random is worth {float(start):.6f}, exactly a fraction with {len(str(start.q))} digits below"
 )
+values = np.array([float(lake.values[s]) for s in range(16)]).reshape(4, 4)
+tiles = env.unwrapped.desc.astype(str)
+fig, ax = plt.subplots(figsize=(4.4, 4))
+picture = ax.imshow(values, cmap="viridis")
+for (row, column), tile in np.ndenumerate(tiles):
+    ax.text(
+        column, row, {"S": "start\n", "G": "goal", "H": "hole", "F": ""}[tile] + (f"{values[row, column]:.3f}" if tile in "SF" else ""),
+        ha="center", va="center", color="black" if values[row, column] > 0.2 else "white", fontsize="small",
+    )  # fmt: skip
+ax.set(xticks=[], yticks=[], title="what the walk at random is worth")
+fig.colorbar(picture)
+assert values.argmax() == 14  # beside the goal
 
 # %% [markdown]
 # ## Arrays
@@ -123,7 +141,7 @@ estimated = log.problem(discount="9/10")
 assert estimated.P_pi == sp.Matrix([[sp.Rational(1, 3), sp.Rational(2, 3)], [1, 0]])
 data = otd.LoggedData.from_log(log, {0: [1, 0], 1: [0, 1]}, discount=0.9)
 learned = otd.simulate(None, [otd.TD(0.1)], steps=5, stream=data)
-estimated.v_pi.T, learned["TD"].theta
+print(f"exact: {list(estimated.v_pi)}, TD after five steps: {learned['TD'].theta}")
 
 # %% [markdown]
 # ## When something is wrong

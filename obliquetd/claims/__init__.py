@@ -2,10 +2,12 @@
 
 from obliquetd.claims import paper as paper
 from obliquetd.claims.assumptions import Assumption
-from obliquetd.claims.claim import Counterexample, Outcome, Verdict
+from obliquetd.claims.battery import battery, decide_identity, letters, matrix_of
+from obliquetd.claims.claim import Counterexample, Outcome, Verdict, refuted
 from obliquetd.claims.registry import REGISTRY, Registry, claim, tally, verify
 from obliquetd.claims.result import Claim, ClaimResult
 from obliquetd.claims.setting import Dropped, Setting
+from obliquetd.claims.words import letter
 
 __all__ = [
     "REGISTRY",
@@ -18,7 +20,13 @@ __all__ = [
     "Registry",
     "Setting",
     "Verdict",
+    "battery",
     "claim",
+    "decide_identity",
+    "letter",
+    "letters",
+    "matrix_of",
+    "refuted",
     "tally",
     "verify",
 ]

@@ -31,6 +31,7 @@ __all__ = [
     "battery",
     "decide_identity",
     "letters",
+    "matrix_of",
     "off_policy_battery",
     "problem_values",
     "symbolic_two_state",
@@ -122,6 +123,19 @@ def add_inverses(values: dict[str, Matrix], inverses: Mapping[str, Word]) -> Non
 
 Equation = tuple[str, Word, Word]
 Extra = Callable[[PolicyEvaluation, dict[str, Matrix]], None]
+
+
+def matrix_of(problem: PolicyEvaluation, rows: Sequence[Sequence[object]]) -> Matrix:
+    """Rows of numbers in the arithmetic of a problem, as the values of letters are.
+
+    Examples
+    --------
+    >>> matrix_of(symbolic_two_state(), [[1, "1/2"]]).shape
+    (1, 2)
+    """
+    arithmetic = problem.native.arithmetic
+    numbers = [[arithmetic.scalar(parse_number(x)) for x in row] for row in rows]
+    return arithmetic.matrix(numbers, (len(rows), len(rows[0])))
 
 
 def decide_identity(

@@ -90,16 +90,17 @@ class Counterexample:
         return {
             "model": self.model,
             "learner": None if self.learner is None else repr(self.learner),
-            "observed": {name: _text(value) for name, value in self.observed.items()},
+            "observed": {name: value_text(value) for name, value in self.observed.items()},
         }
 
 
 def told(observed: Observed) -> str:
     """What was observed, as a phrase."""
-    return ", ".join(f"{name} = {_text(value)}" for name, value in observed.items())
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in observed.items())
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A number, vector or matrix as text, a text as it is."""
     if hasattr(value, "tolist"):
         listed = value.tolist()
         rows = listed if listed and isinstance(listed[0], list) else [listed]

@@ -280,7 +280,7 @@ def _next_features_gap(problem: PolicyEvaluation, _learner: Learner | None) -> O
     "td-identity",
     where="Section IV, the display before Table I",
     origin="paper",
-    title="For TD the criterion is ||gamma Phi''Xi Phi||_F^2 with Phi' the expected next features",
+    title="For TD the criterion is ||gamma (P_pi Phi)'Xi Phi||_F^2, P_pi Phi being the expected next features",
     statement=r"\|\Lambda^\top\Xi\Phi - \Phi^\top\Xi\Phi\|_F^2 = \|\gamma\Phi'^\top\Xi\Phi\|_F^2,"
     r"\quad \Phi' = P_\pi\Phi",
     setting=Setting((ONE_DISCOUNT,), fails=_next_features_gap),

@@ -87,7 +87,7 @@ def _lambda_estimate(problem: PolicyEvaluation, weighted: bool) -> Observed | No
     "sample-estimate-of-lambda",
     where="Section III-C, after Eq. (8) (the estimate of Lambda'Xi Omega Phi)",
     origin="paper",
-    title="The mean of omega_i (phi_i - gamma phi_i') phi_i' estimates Lambda'Xi Omega Phi",
+    title="The mean of omega_i Delta phi_i phi_i' estimates Lambda'Xi Omega Phi",
     statement=r"\mathbb E[\omega_i(\phi_i - \gamma\phi_i')\phi_i^\top] = \Lambda^\top\Xi\Omega\Phi",
     setting=Setting((COVERAGE, STATIONARY, VALUES_EXIST)),
 )
@@ -113,7 +113,7 @@ def sample_estimate_of_lambda(ratio: str = "none") -> Outcome:
         "another problem",
         found.observed,
         found,
-        "The mean of rho_i omega_i (phi_i - gamma phi_i') phi_i' is Lambda'Xi Omega Phi (exact on "
+        "The mean of rho_i omega_i Delta phi_i phi_i' is Lambda'Xi Omega Phi (exact on "
         f"{len(problems)} off-policy problems); on-policy rho_i = 1.",
     )
 

@@ -224,7 +224,7 @@ def tdc_stable_for_large_mu(scale: Any = A_TENTH_ABOVE) -> Outcome:
         tried += 1
     return Outcome(
         Verdict.PROVED,
-        "on a stationary trajectory E[phi e'] = C + lambda E[g phi' e'], so TDC(lambda)'s blocks are A, C - A', mu A, mu C with A "
+        "on a stationary trajectory E[phi_t e_t'] = C + lambda E[g phi_{t+1} e_t'], so TDC(lambda)'s blocks are A, C - A', mu A, mu C with A "
         f"that of TD(lambda) (exact at lambda = 0, 1/2, 1 on {len(traced)} problems). An eigenvector has z + c/z = w*Aw + mu w*Cw for |w| = 1 and c = mu |A'w|^2 > 0, whose real part is that of "
         "w*(mu C + (A + A')/2)w > 0. With z and mu free, det(zI - M) = det(z^2 I - z (A + mu C) + mu A A') on "
         f"{len(problems)} problems; stable a tenth above the bound on mu in {tried} cases",

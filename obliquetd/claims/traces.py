@@ -97,7 +97,7 @@ def lambda_return_expectation(actions_of: str = "pi") -> Outcome:
         gap = mean - ops.v_pi
         if gap.is_zero():
             return None
-        return {"mean of rho (r + gamma V')": mean.public(), "V": ops.v_pi.public()}
+        return {"mean of rho (r + gamma V(s'))": mean.public(), "V": ops.v_pi.public()}
 
     found = Counterexample.find(off_policy_battery(), violation)
     if found is None:

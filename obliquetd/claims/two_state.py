@@ -151,7 +151,7 @@ _displayed(
     "X_E as displayed",
     r"X_{\Omega_E} = \Xi\Omega_E\Phi = \begin{bmatrix}0.25\\9.5\end{bmatrix}",
     "The paper is inconsistent. It is Xi diag(f) Phi = {Xi_f_Phi}, right for the example's own Omega_E = "
-    "diag(f); by f_i = xi(i) lim E[Omega_E | S = s_i] xi is multiplied in twice, and X_E = diag(f) Phi = "
+    "diag(f); by f_i = xi(i) lim E[Omega_E | S = s_i], xi is multiplied in twice, and X_E = diag(f) Phi = "
     "{X_E}; as f = diag(X_E), X_E = f = {f}.",
     ", Eq. (18)",
 )

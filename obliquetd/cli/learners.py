@@ -19,6 +19,7 @@ from obliquetd.cli.common import choices
 from obliquetd.errors import InputError, LearnerError
 from obliquetd.learners import LEARNERS, Learner, Parameter, learner_class, parameters
 from obliquetd.learners.check import require_averageable, require_runnable
+from obliquetd.problem import PolicyEvaluation
 
 __all__ = [
     "DECLARED",
@@ -31,6 +32,7 @@ __all__ = [
     "made",
     "paths",
     "with_numbers",
+    "write_card",
 ]
 
 KEYS = ", ".join(LEARNERS)
@@ -187,6 +189,16 @@ def _made(kind: type[Learner], alpha: Any, numbers: Mapping[str, str]) -> Learne
             "give every field of its class a default"
         ) from error
     return learner
+
+
+def write_card(card: Path, problem: PolicyEvaluation, name: str, learner: Learner) -> None:
+    """Write the page on which a problem is a counterexample to the stability of a learner of this name."""
+    from obliquetd.report import card_page, write_page
+    from obliquetd.report.card import spelling
+
+    write_page(
+        card_page(problem, learner, spelling(learner, name if is_file(name) else None)), card
+    )
 
 
 def labelled(names: Sequence[str], learners: Sequence[Learner]) -> dict[str, Learner]:

@@ -37,6 +37,7 @@ from obliquetd.cli.learners import (
     made,
     paths,
     with_numbers,
+    write_card,
 )
 from obliquetd.cli.terminal import MOST_STATES, err, escape, out, show_analysis
 from obliquetd.errors import InputError
@@ -233,6 +234,12 @@ def search(
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate of instability to this JSON file.")
     ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the problem, the proof and pictures of both on one printable HTML page."
+        ),
+    ] = None,
     force: Force = False,
     as_json: JsonFlag = False,
     *,
@@ -249,7 +256,7 @@ def search(
 
     names = (learner, *(stable or ()))
     wanted, *held = made(names, numbers)
-    outputs = {"--save": save, "--certificate": certificate}
+    outputs = {"--save": save, "--certificate": certificate, "--card": card}
     check_outputs(outputs, [checkpoint, *paths(names)], force=force)
     found = find_unstable(
         wanted, states, features, on_policy=on_policy, discount=discount, walks=walks,
@@ -259,6 +266,8 @@ def search(
         save_model(found.problem, save)
     if found.certificate is not None and certificate is not None:
         write_json(certificate, found.certificate)
+    if found.problem is not None and card is not None:
+        write_card(card, found.problem, learner, wanted)
     if as_json:
         model = None if found.problem is None else model_to_dict(found.problem)
         print_json(

@@ -24,7 +24,7 @@ from obliquetd.cli.common import (
     load,
     print_json,
 )
-from obliquetd.cli.learners import KEYS, OR_A_FILE, complete, made, paths, with_numbers
+from obliquetd.cli.learners import KEYS, OR_A_FILE, complete, made, paths, with_numbers, write_card
 from obliquetd.cli.terminal import err, escape, out
 
 __all__ = ["report"]
@@ -47,6 +47,13 @@ def report(
             help=f"Show this learner as well, beside the package's: {OR_A_FILE[3:]}, or one of {KEYS}. "
             "May be repeated.",
             autocompletion=complete,
+        ),
+    ] = None,
+    card: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a second page, to be printed: the model as a counterexample to the stability of the "
+            "first --learner, or of TD."
         ),
     ] = None,
     discount: Discount = None,
@@ -72,7 +79,8 @@ def report(
     from obliquetd.report import model_page, write_page
 
     names = learner or []
-    check_outputs({"--output": output}, [model, *paths(names)], force=force, makes_folders=True)
+    outputs = {"--output": output, "--card": card}
+    check_outputs(outputs, [model, *paths(names)], force=force, makes_folders=True)
     own = made(names, numbers)
     problem = load(
         model,
@@ -85,6 +93,9 @@ def report(
         over=over,
     )
     with err.status("solving and drawing ..."):
+        if card is not None:
+            name = names[0] if names else "td"
+            write_card(card, problem, name, (own or made([name], {}))[0])
         page = model_page(problem, title or Path(model).name, own)
         write_page(page, output)
     size = len(page.encode())

@@ -10,6 +10,7 @@ from obliquetd.dynamics.iteration import Iteration, iteration, least_updates
 from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.moments import Moments, exact_moments
+from obliquetd.dynamics.one_line import one_line_proof
 from obliquetd.dynamics.regions import StabilityMap, stability_map, stability_region
 from obliquetd.dynamics.stability import Stability
 from obliquetd.dynamics.steady import stationary_moments
@@ -33,6 +34,7 @@ __all__ = [
     "iteration",
     "least_updates",
     "mean_dynamics",
+    "one_line_proof",
     "point_of_learner",
     "second_moment_is_finite",
     "stability_map",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["claims_page", "model_page", "write_page"]
+__all__ = ["card_page", "claims_page", "model_page", "write_page"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,50 +1,183 @@
-"""The report on the paper's claims."""
+"""The report on the paper's claims: the paper annotated, section by section."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from obliquetd.claims import ClaimResult
+from obliquetd.claims import ClaimResult, Verdict
+from obliquetd.claims.claim import told, value_text
+from obliquetd.claims.places import ELSEWHERE, SECTIONS, section_of
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import data_link
+from obliquetd.report.prose import is_long, typeset
 
-__all__ = ["ClaimSection", "claim_sections"]
+__all__ = ["FALSE", "MARKS", "ClaimSection", "PaperSection", "paper_sections"]
+
+MARKS = {
+    Verdict.PROVED: "\u2713", Verdict.VERIFIED: "\u2713", Verdict.CORRECTED: "\u2260", Verdict.REFUTED: "\u2717",
+    Verdict.OPEN: "?",
+}  # fmt: skip
+"""A sign for each verdict, so that none is told by its colour alone."""
+QUOTED = re.compile(r"(?<![A-Za-z])'(.*?)'(?=[),:]|$)")
+LEARNER = re.compile(r"_\{([A-Z]{2,}\d?)\}")
+FALSE = (str(Verdict.REFUTED), str(Verdict.CORRECTED))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Something observed on a counterexample; ``exact`` is its text where only decimals are shown."""
+
+    name: Markup
+    value: Markup
+    exact: str
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """An assumption, and what is known of the statement without it."""
+
+    name: Markup
+    statement: Markup
+    needed: str
+    evidence: Markup
 
 
 @dataclass(frozen=True)
 class ClaimSection:
-    """One claim: its formula as MathML, its verdict, and the counterexample as a link."""
+    """One claim, typeset: what is printed, what is right, why, and the counterexample as a link.
+
+    ``told`` is the evidence in two parts: before what was observed on the counterexample, which stands
+    in ``observed`` and nowhere else, and after it.
+    """
 
     id: str
-    title: str
-    where: str
+    title: Markup
+    words: str
+    where: Markup
     formula: Markup
     verdict: str
-    evidence: str
-    correction: str
+    told: tuple[Markup, Markup]
+    notes: list[Markup]
+    correction: Markup
     counterexample: str
-    observed: dict[str, str]
+    observed: list[Seen]
     origin: str
-    assumptions: list[dict[str, str]]
+    assumptions: list[Hypothesis]
+
+    @property
+    def mark(self) -> str:
+        """The sign of its verdict."""
+        return MARKS[Verdict(self.verdict)]
+
+    @property
+    def is_false(self) -> bool:
+        """Whether the statement is wrong as it stands."""
+        return self.verdict in FALSE
 
 
-def claim_sections(results: list[ClaimResult]) -> list[ClaimSection]:
-    """What a page shows of each result."""
-    out = []
-    for r in results:
-        data: dict[str, Any] = r.to_dict()
-        example = data["counterexample"]
-        out.append(
-            ClaimSection(
-                r.id, r.claim.title, r.claim.where, mathml(r.statement, block=True), r.verdict,
-                r.evidence, r.outcome.correction or "",
-                data_link(example["model"]) if example else "",
-                {k: str(v) for k, v in example["observed"].items()} if example else {},
-                r.origin,
-                [{k: str(a[k]) for k in ("name", "statement", "needed", "evidence")} for a in data["assumptions"]],
-            )
-        )  # fmt: skip
-    return out
+@dataclass(frozen=True)
+class PaperSection:
+    """A section of the paper and the claims on it, in the order in which they were registered."""
+
+    number: str
+    title: str
+    claims: list[ClaimSection]
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return f"section-{self.number or 'elsewhere'}"
+
+    @property
+    def name(self) -> str:
+        """Its number and title."""
+        return self.title if self.number == "Abstract" else f"{self.number} {self.title}".strip()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Its claims by verdict."""
+        return Counter(c.verdict for c in self.claims)
+
+
+def paper_sections(results: list[ClaimResult]) -> list[PaperSection]:
+    """The sections that have claims, in the order of the paper; what is not on the paper comes last."""
+    known = {r.id for r in results}
+    found: dict[str, list[ClaimSection]] = {number: [] for number in (*SECTIONS, ELSEWHERE)}
+    for result in results:
+        found[section_of(result.claim.where)].append(_claim(result, known))
+    titles = {**SECTIONS, ELSEWHERE: "Claims"}
+    return [PaperSection(n, titles[n], claims) for n, claims in found.items() if claims]
+
+
+def _claim(result: ClaimResult, known: Collection[str]) -> ClaimSection:
+    claim, outcome = result.claim, result.outcome
+    example = outcome.counterexample
+    before, after = _around(outcome.evidence, told(example.observed) if example else "")
+    notes = []
+    if outcome.verdict is Verdict.VERIFIED and claim.scope:
+        notes.append(f"Not proved for every size: {claim.scope}.")
+    if claim.beside:
+        notes.append(_sentence(claim.beside))
+    return ClaimSection(
+        id=result.id,
+        title=typeset(claim.title),
+        words=claim.title,
+        where=typeset(QUOTED.sub("\u201c\\1\u201d", claim.where)),
+        formula=mathml(_printed(claim.statement), block=True),
+        verdict=result.verdict,
+        told=(typeset(before, known), typeset(after, known)),
+        notes=[typeset(note, known) for note in notes],
+        correction=typeset(outcome.correction, known),
+        counterexample=data_link(example.to_dict()["model"]) if example else "",
+        observed=list(_observed(example.observed.items())) if example else [],
+        origin=result.origin,
+        assumptions=[
+            Hypothesis(typeset(a.name), typeset(a.statement), a.needed, typeset(a.evidence, known))
+            for a in result.assumptions
+        ],
+    )
+
+
+def _observed(items: Collection[tuple[str, object]]) -> Iterator[Seen]:
+    for name, value in items:
+        if name == "printed":  # it stands beside, typeset
+            continue
+        text = value_text(value)
+        yield Seen(typeset(name), typeset(text), text if is_long(text) else "")
+
+
+def _around(evidence: str, phrase: str) -> tuple[str, str]:
+    """What the evidence says before and after the phrase, each as sentences."""
+    before, found, after = evidence.partition(phrase) if phrase else (evidence, "", "")
+    if not found:
+        return _sentence(before), ""
+    if before.endswith("(") and after.startswith(")"):
+        before, after = before[:-1], after[1:]
+    before = before.rstrip(" ,;:")
+    return _sentence(f"{before}:" if before else ""), _sentence(after.lstrip(".,;: "))
+
+
+def _sentence(text: str) -> str:
+    """With a capital where a word begins it, and a mark that ends it."""
+    begin = re.match(r"[a-z]{2,}(?:-[a-z]+)*(?=[\s,:])|a(?= [a-z])", text)
+    if begin is not None and "<math" not in typeset(begin[0]):
+        text = text[0].upper() + text[1:]
+    return text if not text or text[-1] in ".:!?" else f"{text}."
+
+
+def _printed(statement: str) -> str:
+    """The statement with the names of learners upright."""
+    upright = LEARNER.sub(r"_{\\text{\1}}", statement)
+    return upright.replace(r"\arg\min", r"\argmin")
+
+
+def summary(section: PaperSection) -> Markup:
+    """How many of a section's claims have which verdict, in words."""
+    return escape(
+        ", ".join(f"{section.counts[v]} {v}" for v in map(str, Verdict) if section.counts[v])
+    )

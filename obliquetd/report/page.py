@@ -15,11 +15,11 @@ from obliquetd.experiments.results import version_of
 from obliquetd.experiments.store import write_atomically
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.report.claims import claim_sections
+from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
 from obliquetd.report.formulas import prose
 from obliquetd.report.model import LONG_TABLE, report_on
 
-__all__ = ["claims_page", "model_page", "write_page"]
+__all__ = ["card_page", "claims_page", "model_page", "write_page"]
 
 
 def _render(template: str, **values: Any) -> str:
@@ -56,7 +56,35 @@ def model_page(
 
 def claims_page(results: list[ClaimResult]) -> str:
     """The verdicts on the paper's claims as HTML text."""
-    return _render("claims.html.j2", claims=claim_sections(results), counts=tally(results))
+    sections = paper_sections(results)
+    found = [claim for section in sections for claim in section.claims if claim.is_false]
+    wrong = sorted(found, key=lambda c: (c.origin != "paper", FALSE.index(c.verdict)))
+    return _render(
+        "claims.html.j2", sections=sections, counts=tally(results), marks=MARKS, summary=summary,
+        wrong=wrong,
+    )  # fmt: skip
+
+
+def card_page(problem: PolicyEvaluation, learner: Learner, spelled: str | None = None) -> str:
+    """A counterexample on one printable page as HTML text: the problem, the proof, how to check it.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+        Exact, with at most 14 states.
+    learner : Learner
+        Unstable on it.
+    spelled : str, optional
+        How the command line names the learner.
+
+    Raises
+    ------
+    InputError
+        Where the learner is not unstable on the problem, or the problem fits no page.
+    """
+    from obliquetd.report.card import card_of
+
+    return _render("card.html.j2", card=card_of(problem, learner, spelled))
 
 
 def write_page(text: str, path: str | Path) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obliquetd.experiments import Experiment, Sweep
+from obliquetd.experiments.grid import label
 from obliquetd.experiments.store import write_atomically
 from obliquetd.plotting import learning_curves, sensitivity
 from obliquetd.plotting.curves import shown_average
@@ -46,8 +47,13 @@ def case_figure(case: Case, found: Sweep, exact: Exact, experiment: Experiment) 
                     )  # fmt: skip
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", frameon=False)
-    figure.suptitle(f"{case.title}: {shown_average(DRAWN_RUNS, bool(exact))} of them")
-    note = "\n".join(textwrap.wrap(case.remark, 130))
+    sizes = ", ".join(label(learner) for learner in case.learners.values())
+    figure.suptitle(
+        f"{case.figure}: {case.title}, {shown_average(DRAWN_RUNS, bool(exact))} of them\n{sizes}",
+        fontsize="medium",
+    )
+    said = [f"The paper: \u201c{case.says}\u201d"] if case.says else []
+    note = "\n".join(line for text in (*said, case.remark) for line in textwrap.wrap(text, 130))
     figure.supxlabel(note, fontsize="small", color="#555555")
     return figure
 

@@ -68,6 +68,8 @@ class Case:
         The exact expected curves, of those that have them.
     remark : str
         Stands under the figure: why there is no exact curve, or what a line shows.
+    says : str
+        What the paper says of its figure, in its own words.
     floor : callable, optional
         A level below which the RMSE shows the reference's own error only.
     drawn : bool
@@ -85,6 +87,7 @@ class Case:
     lam: Any = 0
     exact: Callable[[Mapping[str, Learner]], Exact] | None = None
     remark: str = ""
+    says: str = ""
     floor: Callable[[Experiment], float] | None = None
     drawn: bool = True
     every: int = 1

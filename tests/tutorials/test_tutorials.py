@@ -62,6 +62,35 @@ def test_it_asserts_what_it_says_and_shows_something(script):
     assert "http" not in text
 
 
+def shown(script):
+    """The outputs of the stored notebook, as data by type."""
+    stored = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    for cell in stored.cells:
+        for output in cell.get("outputs", []):
+            yield output.get("data", {"text/plain": output.get("text", "")})
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+def test_it_is_good_to_look_at(script):
+    """A picture, no object in place of what it says, no private name, no pile of matrices."""
+    outputs = list(shown(script))
+    assert any("image/png" in data for data in outputs)
+    for data in outputs:
+        text = data.get("text/plain", "")
+        assert not re.search(r"<\w+[ :]", text) or "image/png" in data, text
+        if not {"text/html", "text/latex", "image/png"} & set(data):
+            assert not re.search(r"Matrix\(|\b[A-Z]\w+\(\w+=|\*\*", text), text
+        assert data.get("text/latex", "").count("begin{bmatrix}") <= 3
+        for table in re.findall(r"<t[dh](?: [^>]*)?>", data.get("text/html", "")):
+            assert "text-align: left" in table
+    source = script.read_text()
+    assert not re.search(r"[.\s]_[a-z]", source)
+    for module, names in re.findall(
+        r"^from (obliquetd[\w.]*) import \(?([^)\n]+)", source, re.MULTILINE
+    ):
+        assert module.count(".") <= 1, f"{module} is inside the house; export {names}"
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
