@@ -13,6 +13,9 @@ BRACKETS = re.compile(r"<mo>&#x0005B;</mo><mtable>(.*?)</mtable><mo>&#x0005D;</m
 """Brackets around a matrix: drawn by the style sheet, since they grow only with a font for mathematics."""
 OPERATORS = {r"\argmin": r"\operatorname{argmin}"}
 """Commands of the paper that the converter does not know."""
+SAID = {r"^{\top}": "'", r"^\top": "'", r"^{-\top}": "^-1'", r"^{*\top}": "*'", r"^{\prime}": "'",
+        r"\Vert": "|", r"\mid": "|", r"\le ": "<= ", r"\ge ": ">= ", r"\cdot": "*"}  # fmt: skip
+"""Signs that are said otherwise than their commands are called."""
 
 
 def mathml(latex: str, *, block: bool = False) -> Markup:
@@ -42,9 +45,13 @@ def spoken(latex: str) -> str:
     --------
     >>> spoken(r"v_\pi = \frac{\gamma + 1}{2} \left(x\right)")
     'v_pi = (gamma + 1)/(2) (x)'
+    >>> spoken(r"X^{\top} L \Phi")
+    "X' L Phi"
     >>> spoken(r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}")
     '[1, 2; 3, 4]'
     """
+    for command, word in SAID.items():
+        latex = latex.replace(command, word)
     text = re.sub(r"\\(left|right|,|;|!|quad|qquad)(?![A-Za-z])", "", latex)
     text = re.sub(r"\\begin\{[bp]?matrix\}", "[", text)
     text = re.sub(r"\\end\{[bp]?matrix\}", "]", text)

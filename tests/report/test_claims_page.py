@@ -1,7 +1,7 @@
 """The page on claims: the paper annotated, typeset, with what is false first."""
 
-import html
 import re
+from unittest import mock
 
 import pytest
 
@@ -9,7 +9,7 @@ from obliquetd.claims import Counterexample, Outcome, Registry, Verdict, claim, 
 from obliquetd.claims.claim import told
 from obliquetd.claims.places import SECTIONS, section_of
 from obliquetd.domains import two_state
-from obliquetd.report import claims_page, write_page
+from obliquetd.report import claims_page, prose, write_page
 from obliquetd.report.claims import FALSE, MARKS, paper_sections
 from obliquetd.report.prose import latex_of_text, typeset
 from tests.report.test_page import Checker, browser  # noqa: F401 - a fixture
@@ -17,8 +17,9 @@ from tests.report.test_page import Checker, browser  # noqa: F401 - a fixture
 
 def latex(text):
     """The LaTeX of each formula of a sentence, without spaces."""
-    found = re.findall(r'alttext="([^"]*)"', str(typeset(text)))
-    return ["".join(html.unescape(x).split()) for x in found]
+    with mock.patch.object(prose, "mathml", wraps=prose.mathml) as seen:
+        typeset(text)
+    return ["".join(call.args[0].split()) for call in seen.call_args_list]
 
 
 @pytest.mark.parametrize(
