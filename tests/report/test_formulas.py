@@ -67,6 +67,7 @@ def visible_text(page):
     return re.sub(r"<[^>]*>", " ", body)
 
 
+@pytest.mark.slow  # the pages of all models
 def test_nothing_raw_is_left(pages):
     for name in ("two", "symbols", "two symbols", "baird"):
         page = pages[name]
@@ -76,6 +77,7 @@ def test_nothing_raw_is_left(pages):
         assert not re.findall(r'(?:alttext|aria-label)="[^"]*\\', page), name
 
 
+@pytest.mark.slow  # the pages of all models
 def test_long_formulas_are_folded_beside_their_plots(pages):
     page = pages["two symbols"]
     cells = re.findall(r"<td>(.*?)</td>", page, flags=re.DOTALL)
@@ -128,6 +130,7 @@ def test_policies_in_a_sentence():
     assert isinstance(report_on(problem.replace(target=mixed)).policies["target"], tuple)
 
 
+@pytest.mark.slow  # the pages of all models
 def test_no_heading_is_empty(pages):
     for name, page in pages.items():
         for section in re.findall(r"<section.*?</section>", page, flags=re.DOTALL):
@@ -156,6 +159,7 @@ def test_prose_has_no_raw_powers():
     assert prose("x**(2) <b>") == "x<sup>2</sup> &lt;b&gt;"
 
 
+@pytest.mark.slow  # the pages of all models
 def test_pictures_follow_the_page(pages):
     for page in (pages["two"], pages["baird"]):
         for svg in re.findall(r"<figure.*?</figure>", page, flags=re.DOTALL):
