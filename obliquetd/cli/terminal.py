@@ -109,7 +109,7 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
 
     table = Table(show_lines=evidence, expand=evidence)
     table.add_column("verdict", no_wrap=True)
-    widest: Any = max((len(r.id) for r in results), default=0)
+    widest: Any = max(len("claim"), *(len(r.id) for r in results))
     table.add_column("claim", **({"width": widest} if evidence else {"min_width": widest}))
     table.add_column("evidence", ratio=1) if evidence else table.add_column("where")
     for r in results:

@@ -44,7 +44,15 @@ from obliquetd.learners.probes import PROBED, affine_where_probed
 from obliquetd.learners.state import views
 from obliquetd.learners.words import Transition
 
-__all__ = ["Checked", "carries", "check", "degree", "require_averageable", "require_runnable"]
+__all__ = [
+    "Checked",
+    "carries",
+    "check",
+    "degree",
+    "is_shipped",
+    "require_averageable",
+    "require_runnable",
+]
 
 SIZES = (1, 3)
 """Numbers of features that a rule is tried on."""
@@ -135,7 +143,7 @@ def require_runnable(learner: Learner) -> None:
 
     The package's own rules are held to it by a test; a rule of the user's is tried once.
     """
-    if not _shipped(learner) and (reason := check(learner).runs):
+    if not is_shipped(learner) and (reason := check(learner).runs):
         raise LearnerError(f"{learner.name} cannot be simulated: {reason}")
 
 
@@ -145,7 +153,8 @@ def require_averageable(learner: Learner) -> None:
         raise LearnerError(f"{learner.name} has no mean dynamics of the form b - A x: {reason}")
 
 
-def _shipped(learner: Learner) -> bool:
+def is_shipped(learner: Learner) -> bool:
+    """Whether a rule and all of its helpers are the package's own."""
     from obliquetd.learners.functions import functions_of
 
     return all(f.__module__.startswith("obliquetd.") for f in functions_of(learner.rule))

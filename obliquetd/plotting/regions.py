@@ -190,9 +190,9 @@ def stability_regions_2d(
     ax.set_ylim(c, d)
     ax.set_xlabel(symbol_text(symbols[0]))
     ax.set_ylabel(symbol_text(symbols[1]))
-    told = _told(plane, learner, drawn) + (
-        ["hatched: unstable"] if "unstable" in without_room else []
-    )
+    told = _told(plane, learner, drawn)
+    if "unstable" in without_room and not any("everywhere" in line for line in told):
+        told = [*told, "hatched: unstable"]
     ax.set_title("\n".join(told), fontsize="medium")
     return ax
 

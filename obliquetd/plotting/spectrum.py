@@ -73,8 +73,8 @@ def eigenvalues(
     )
     if any(frozen for _, frozen in spectra.values()):
         ax.text(
-            0.99, 1.01, "hollow: no update moves there", transform=ax.transAxes, ha="right",
-            fontsize="small", color=OTHER,
+            0.01, 1.08, "hollow: no update moves there", transform=ax.transAxes, fontsize="small",
+            color=OTHER,
         )  # fmt: skip
     near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
     if near:
@@ -84,7 +84,7 @@ def eigenvalues(
         reach = 1.3 * max(near)
         _draw(inset, named, spectra, (-reach, reach), tall)
         inset.set_yticks([])
-        inset.locator_params(axis="x", nbins=3)
+        inset.set_xticks([-reach / 2, reach / 2], [f"{-reach / 2:.1g}", f"{reach / 2:.1g}"])
         inset.set_title("near 0", fontsize="small")
     return ax
 

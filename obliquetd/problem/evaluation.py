@@ -394,7 +394,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     def __repr__(self) -> str:
         d = self.native.n if self.native.tabular else self.native.Phi.shape[1]
         return (
-            f"PolicyEvaluation({self.native.n} {self.native.noun}s, {d} features, "
+            f"PolicyEvaluation({self.native.n} {self.native.noun}s, {d} feature{'s'[: d != 1]}, "
             f"{'on' if self.on_policy else 'off'}-policy, discount "
             f"{number_text(self.discount)}, {self.arithmetic})"
         )

@@ -228,7 +228,8 @@ def analyze(
     n_rows, d = len(problem.mdp.table), problem.native.Phi.shape[1]
     if learners and n_rows * d * d > LARGEST_SWEEP:
         notes["learners"] = (
-            f"left out: {n_rows} transitions with {d} features are many for {d + 1} sweeps"
+            f"left out, because a matrix A from {n_rows} transitions and {d} features takes long; "
+            "otd.mean_dynamics(problem, learner) makes one"
         )
     elif "xi" not in errors:
         rows = [learner_row(problem, name, learner) for name, learner in (learners or {}).items()]

@@ -78,7 +78,7 @@ def _eigenvalues(analysis: Analysis) -> Picture | str:
             continue
         named[row.name] = row.dynamics
     if not named:
-        return "no learner has a matrix A of numbers"
+        return "none of the learners above has a matrix A of numbers, or all of them were left out for their size"
     about = (
         "Eigenvalues of A, a row for each learner; one in the hatched left half makes it unstable. Hollow "
         "marks are directions in which no update moves; a number says how often an eigenvalue occurs."
@@ -90,8 +90,8 @@ def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str
     n, d = problem.native.Phi.shape
     if problem.arithmetic == "float" or n > REGION_SIZE[0] or d > REGION_SIZE[1]:
         return (
-            f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; up to "
-            f"{REGION_SIZE[0]} states and {REGION_SIZE[1]} features, exact, they are"
+            f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; they are "
+            f"for at most {REGION_SIZE[0]} states and {REGION_SIZE[1]} features, in exact arithmetic"
         )
     if len(problem.symbols) == 2:
         return _plane(problem, own)

@@ -293,12 +293,15 @@ def _section(row: LearnerRow, ranges: Ranges) -> LearnerSection:
     return LearnerSection(row.name, stability.verdict, told, parts, link, problem)
 
 
+def _unmoved(dimensions: int) -> str:
+    one = dimensions == 1
+    return f"no update moves theta in {'one direction' if one else f'{dimensions} directions'}"
+
+
 def _told(stability: Stability, ranges: Ranges) -> list[Markup]:
     parts = []
     if stability.kernel_dimension:
-        parts.append(
-            prose(f"no update moves theta in {stability.kernel_dimension} of its dimensions")
-        )
+        parts.append(prose(_unmoved(stability.kernel_dimension)))
     if stability.verdict == "stable":
         parts.append(prose(f"the symmetric part of A is {stability.symmetric_part}"))
     if stability.margin is not None:

@@ -20,7 +20,8 @@ WIDTH = 5.2
 """Inches at which pictures are drawn, so that their letters can be read on a phone."""
 LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""
-INK = {"#000000": "currentColor", "#262626": "currentColor", "#444444": "var(--soft)",
+INK = {"#000000": "currentColor", "#222222": "currentColor", "#262626": "currentColor",
+        "#444444": "var(--soft)",
        "#888888": "var(--soft)", "#ffffff": "var(--paper)"}  # fmt: skip
 """Colours that follow the page; white is its ground."""
 MOST_FILLS = 12

@@ -45,7 +45,7 @@ TOKEN = re.compile(
             rf"(?P<word>(?!(?:{GREEK})'s|(?:Xi|Phi|Pi|Omega)-)(?:[A-Za-z]{{2,}}'s\b|'s\b|(?:[A-Z]+TD|TD|GTD2|TDC|RMSE|RMSPBE|MDP)\b|[A-Za-z][A-Za-z0-9]+(?:-[A-Za-z0-9]+)+"
             rf"|[A-Za-z](?:-[A-Za-z0-9]+){{2,}}|(?:Table|Sections?) [IVX]+(?:-[A-D])?|[IV]+-[A-D]))",
             rf"(?P<function>(?:{'|'.join(FUNCTIONS)})\b(?=[ (])|trace(?=\())",
-            rf"(?P<symbol>(?:{GREEK})(?![a-z]){SIGN}|[A-Za-z](?![A-Za-z0-9]){SIGN}|[rp]\d\b|[a-z](?=[a-z]'(?!s))|[A-Z](?=1\b)|[A-Z](?=[A-Z](?:'|_|\^|\b)[ ,.;]?[=<>+-]){SIGN}"
+            rf"(?P<symbol>(?:{GREEK})(?![a-z]){SIGN}|[A-Za-z](?![A-Za-z0-9]){SIGN}|[rp]\d\b|[a-z](?=[a-z]'(?!s))|[A-Z](?=1\b)|[A-Z](?=(?:Phi|Xi|Pi|Omega)\b)|[A-Z](?=[A-Z](?:'|_|\^|\b)[ ,.;]?[=<>+-]){SIGN}"
             rf"|(?:[A-Z](?=[vw]\b)|(?<=[ACFGP])[vw]\b){SIGN}|[a-z](?=[A-Z]\b))",
             rf"(?P<size>\d+x\d+\b)|(?P<fraction>\d+/\d+)|(?P<number>{NUMBER})",
             r"(?P<letters>[A-Za-z]+)",

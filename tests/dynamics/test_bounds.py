@@ -20,6 +20,7 @@ from obliquetd.dynamics.bounds.outward import distances, rounded
 from obliquetd.dynamics.bounds.theorems.trajectory import Trajectory
 from obliquetd.errors import HypothesisError, InputError, KindError
 from obliquetd.learners import ETD, TD, Harmonic, RobbinsMonro
+from obliquetd.learners.emphatic import td
 from tests.strategies import distributions
 
 R = sp.Rational
@@ -474,3 +475,29 @@ def test_the_docstrings_prove_what_is_printed():
         "Proof" in (kind.__doc__ or "") for kind in FAMILY.values() if kind is not Trajectory
     )
     assert issubclass(Trajectory, Bound)
+
+
+def test_a_class_derived_from_td_with_another_rule_is_not_td():
+    """Its weights converge elsewhere, so that no theorem about TD speaks of it."""
+
+    def doubled(x, m, t, alpha, p):
+        return td(x, m, t, 2 * alpha, p)
+
+    mine = type("Mine", (otd.TD,), {"rule": staticmethod(doubled)})("1/1000")
+    problem = otd.PolicyEvaluation.from_chain(
+        [["1/2", "1/2"], ["1/2", "1/2"]], [1, 0], discount="1/10", features=[["1/2"], ["1"]]
+    )
+    for bound in otd.bounds(problem, mine):
+        assert not bound.holds
+        assert bound.hypotheses[-1].name == "learner"
+    assert any(bound.holds for bound in otd.bounds(problem, otd.TD("1/1000")))
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.7, 0.95, 0.99, 0.3])
+def test_the_schedule_that_is_told_holds_among_floats(discount):
+    problem = otd.PolicyEvaluation.from_chain(
+        [[0.5, 0.5], [0.5, 0.5]], [1.0, 0.0], discount=discount
+    )
+    told = otd.bounds(problem, otd.TD(0.01))["decaying"].hypotheses[-1].way_out
+    learner = eval(told.removeprefix("use "), {"otd": otd})
+    assert otd.bounds(problem, learner)["decaying"].holds

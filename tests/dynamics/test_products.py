@@ -406,3 +406,39 @@ def test_noise_from_the_terms_is_noise_from_the_runs(learner, arithmetic, monkey
         assert mine == theirs
     elif finite:
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+def counts_rounds(x, m, t, alpha, p):
+    """A loop has fewer rounds over whole vectors than it has features, and `and` hides what follows."""
+    delta = td_error(x.theta, t)
+    k = 0
+    for _ in range(len(x.theta)):
+        k += 1
+    w = 1 + 0 * t.g
+    if k > 2 and t.rho > 2:
+        w = 5 + 0 * t.g
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * w * t.rho * delta * phi(t, i)
+    return delta
+
+
+def changes_in_the_loop(x, m, t, alpha, p):
+    delta = td_error(x.theta, t)
+    k = 0
+    for i in range(len(x.theta)):
+        k += 1  # noqa: SIM113
+        if k < 3 or t.rho < 2:
+            x.theta[i] += alpha * t.rho * delta * phi(t, i)
+    return delta
+
+
+@pytest.mark.parametrize("rule", [counts_rounds, changes_in_the_loop])
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_a_rule_that_counts_its_rounds_is_right_for_every_outcome(monkeypatch, rule, seed):
+    """Few outcomes have rho > 2: held against five of a group alone, A was 6.2 where 11.8 is right."""
+    problem = otd.domains.random_problem(12, 4, seed=seed)
+    mine = type("Mine", (otd.TD,), {"rule": staticmethod(rule), "key": rule.__name__})()
+    monkeypatch.setattr(expectation, "FEW", 10**12)
+    wanted = otd.mean_dynamics(problem, mine).A
+    monkeypatch.setattr(expectation, "FEW", 0)
+    assert wanted == otd.mean_dynamics(otd.domains.random_problem(12, 4, seed=seed), mine).A

@@ -37,6 +37,7 @@ def latex(text):
         ("distance = sqrt(82)/2", [r"\frac{\sqrt{82}}{2}"]),
         ("below Interval.Lopen(5/6, 1)", [r"(\frac{5}{6},\ 1]"]),
         ("X_TD and h_{t+1}", [r"X_{\text{TD}}", "h_{t +1}"]),
+        ("Phi'XiLPhi non-singular", [r"\Phi^{\top}\Xi L \Phi"]),
         ("w*Cw > 0", ["w^{*} C w > 0"]),
         ("A of TD is stable", ["A"]),
         ("A step of a learner costs 12 units (2x1, 3x2) in Table I, one-step", []),

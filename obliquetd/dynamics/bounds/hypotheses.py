@@ -81,11 +81,11 @@ def _plain_td(at: Setting) -> str:
 
 
 def is_td(at: Setting) -> Hypothesis:
-    """The rule is that of TD."""
+    """The rule is that of TD, which one of a class derived from TD need not be."""
     return Hypothesis(
         "learner",
         "The learner is TD.",
-        isinstance(at.learner, TD),
+        isinstance(at.learner, TD) and at.learner.rule is TD.rule,
         at.learner.name,
         _plain_td(at),
     )

@@ -185,6 +185,8 @@ class DecayingStep(IndependentTransitions):
             else sp.Integer(int(least) + 1)
         )
         wanted = sp.ceiling(8 * c / sp.nsimplify(room, rational=True))
+        if isinstance(room, float):
+            wanted += 1  # 1 - gamma among floats may be the last place below what it stands for
         holds, value = False, "a constant or no step size"
         if isinstance(at.learner.alpha, Harmonic):
             found, offset = self._numbers()
