@@ -9,7 +9,7 @@ import scipy.sparse as sparse
 
 from obliquetd import PolicyEvaluation
 
-CHAIN = """
+CHAIN = r"""
 import re, resource, sys
 import numpy as np, scipy.sparse as sparse
 from obliquetd import PolicyEvaluation
