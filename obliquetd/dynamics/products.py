@@ -21,9 +21,9 @@ import numpy as np
 from obliquetd.dynamics.columns import RoundedColumn, columns_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import bare
-from obliquetd.learners.check import is_shipped
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
+from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
 from obliquetd.learners.words import TWIN, Transition
 
@@ -195,7 +195,7 @@ class Products:
         a comparison that some outcomes would decide otherwise. The package's own rules do not.
         """
         size = len(group.outcomes)
-        held = min(size, MOST_HELD) if is_shipped(self.rule.learner) else size
+        held = min(size, MOST_HELD) if is_shipped(self.rule.learner.rule) else size
         at = group.outcomes[np.unique(np.linspace(0, size - 1, held).astype(int))]
         strict = self._run(at, strict=True)
         plain = self._run(at, strict=False)

@@ -40,6 +40,7 @@ from obliquetd.learners.candidates import number_for
 from obliquetd.learners.compiled import compiled_rule, float_numbers
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule, as_array
+from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.probes import PROBED, affine_where_probed
 from obliquetd.learners.state import views
 from obliquetd.learners.words import Transition
@@ -143,7 +144,7 @@ def require_runnable(learner: Learner) -> None:
 
     The package's own rules are held to it by a test; a rule of the user's is tried once.
     """
-    if not is_shipped(learner) and (reason := check(learner).runs):
+    if not is_shipped(learner.rule) and (reason := check(learner).runs):
         raise LearnerError(f"{learner.name} cannot be simulated: {reason}")
 
 
@@ -151,13 +152,6 @@ def require_averageable(learner: Learner) -> None:
     """LearnerError where A and b do not mean a rule's mean dynamics."""
     if reason := check(learner, compiled=False).averages:
         raise LearnerError(f"{learner.name} has no mean dynamics of the form b - A x: {reason}")
-
-
-def is_shipped(learner: Learner) -> bool:
-    """Whether a rule and all of its helpers are the package's own."""
-    from obliquetd.learners.functions import functions_of
-
-    return all(f.__module__.startswith("obliquetd.") for f in functions_of(learner.rule))
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from obliquetd.learners.functions import digest, functions_of, rebuilt
+from obliquetd.learners.functions import digest, is_shipped, rebuilt
 from obliquetd.learners.words import Transition
 
 __all__ = [
@@ -156,8 +156,7 @@ def compiled_driver(function: Any, loop: Any = drive) -> Any:
     named = _own(loop, f"{loop.__name__}_{function.__name__}_{digest(function)}")
     named.__globals__["rule"] = _with_helpers(function, False, functools.partial(_jit, inline=True))
     # Another process finds cached code by names that it can import: the package's own.
-    ours = all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
-    return _jit(named, cached=ours)
+    return _jit(named, cached=is_shipped(function))
 
 
 @cache

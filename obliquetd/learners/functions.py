@@ -17,7 +17,7 @@ from typing import Any
 
 from obliquetd.errors import LearnerError
 
-__all__ = ["digest", "functions_of", "reads", "rebuilt"]
+__all__ = ["digest", "functions_of", "is_shipped", "reads", "rebuilt"]
 
 Leaf = Callable[[Any], Any]
 
@@ -122,6 +122,11 @@ def functions_of(function: Any) -> list[Any]:
 
     visit(function)
     return list(found)
+
+
+def is_shipped(function: Any) -> bool:
+    """Whether a rule and all of its helpers are the package's own."""
+    return all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
 
 
 @cache

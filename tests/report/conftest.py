@@ -1,5 +1,7 @@
 """Models whose reports are made once for all tests of them."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from obliquetd import MDP, Policy, PolicyEvaluation
@@ -40,8 +42,28 @@ MODELS = {
 }
 
 
+class Pages(Mapping):
+    """Each page is made when it is first asked for."""
+
+    def __init__(self, judged):
+        self.judged, self.made = judged, {}
+
+    def __iter__(self):
+        return iter([*MODELS, "claims"])
+
+    def __len__(self):
+        return len(MODELS) + 1
+
+    def __getitem__(self, name):
+        if name not in self.made:
+            self.made[name] = (
+                claims_page(self.judged)
+                if name == "claims"
+                else model_page(MODELS[name], f"{name} <b>")
+            )
+        return self.made[name]
+
+
 @pytest.fixture(scope="session")
 def pages(judged):
-    made = {name: model_page(problem, f"{name} <b>") for name, problem in MODELS.items()}
-    made["claims"] = claims_page(judged)
-    return made
+    return Pages(judged)
