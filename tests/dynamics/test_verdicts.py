@@ -3,7 +3,8 @@
 import pytest
 import sympy as sp
 
-from obliquetd.algebra import EXACT, FieldArithmetic
+from obliquetd.algebra import EXACT, FieldArithmetic, parse_number
+from obliquetd.algebra.polynomials import even_part
 from obliquetd.dynamics.stability import (
     Stability,
     definiteness,
@@ -149,3 +150,11 @@ def test_a_matrix_is_judged_by_its_polynomial_and_left_open_where_a_symbol_decid
     field = FieldArithmetic([a])
     assert verdict_on(field.matrix([[field.one + field.one]], (1, 1))) == ("stable", ())
     assert verdict_on(field.matrix([[field.scalar(a)]], (1, 1))) == ("undecided", (a,))
+
+
+def test_pairs_that_count_twice_stand_once_in_the_even_part():
+    """(x - 2) (x^2 + 1)^2: u(y) = y + 1, once, so that its sign changes where its roots are."""
+    x = sp.Symbol("x")
+    p = sp.Poly((x - 2) * (x**2 + 1) ** 2, x)
+    rest, u = even_part([parse_number(c) for c in p.all_coeffs()])
+    assert [[str(c) for c in part] for part in (rest, u)] == [["1", "-2"], ["1", "1"]]

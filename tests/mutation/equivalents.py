@@ -5,6 +5,12 @@ SHAPES = "the shapes have been compared before"
 SQUARE = "Q is square: it has as many columns as rows"
 NO_GAP = "where the gap is 0, its product with phi is 0 too, and 0 is returned below"
 
+SIDES = (
+    "balls only spare a check by fractions, which would say the same; a vector is proposed because "
+    "K is negative on it"
+)
+ROUTE = "from which size on balls are asked first: the other route gives the same verdict"
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "obliquetd.dynamics.check": {
         "check_certificate: except (KeyError, TypeError, ValueError, ZeroDivisionError):": (
@@ -84,8 +90,29 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "range(null.shape[0]), [-1]).public_list()]": "any null vector proves the same claim",
         "_exact_lyapunov: identity = Q.arithmetic.identity(Q.shape[1])": SQUARE,
         "_exact_lyapunov: identity = Q.arithmetic.identity(Q.shape[-1])": SQUARE,
+        "make_certificate: if -2 in (falls, positive):": SIDES,
+        "make_certificate: without: continue": SIDES,
+        "make_certificate: if falls == positive == 1 and check_certificate(found):": SIDES,
+        "make_certificate: if falls == positive == 1:": SIDES,
+        "make_certificate: if check_certificate(found):": SIDES,
+        "_unstable: if falls == -2:": SIDES,
+        "_unstable: if falls == -0:": SIDES,
+        "_unstable: if check_certificate(found):": SIDES,
+        "_unstable: if falls == 2 and _value(K, vector) < 0 or check_certificate(found):": SIDES,
+        "_unstable: if falls == 1 and _value(K, vector) >= 0 or check_certificate(found):": SIDES,
+        "_unstable: if falls == 1 and _value(K, vector) < 1 or check_certificate(found):": SIDES,
+        "_unstable: if falls == 1 and _value(K, vector) < -1 or check_certificate(found):": SIDES,
+        "_value: terms = (a * fraction(k) + b for a, row in zip(v, K, strict=True) for k, b in zip(row, v, strict=True))": SIDES,
+        "_value: terms = ((a + fraction(k)) * b for a, row in zip(v, K, strict=True) for k, b in zip(row, v, strict=True))": SIDES,
+        "_value: terms = (a * fraction(k) * b for a, row in zip(v, K, strict=False) for k, b in zip(row, v, strict=True))": SIDES,
     },
     "obliquetd.dynamics.stability": {
+        "verdict_of: small = len(exact) <= SMALL + 2": ROUTE,
+        "verdict_of: small = len(exact) <= SMALL + 0": ROUTE,
+        "verdict_on: if matrix.arithmetic.kind == 'another text' and matrix.shape[0] > SMALL:": ROUTE,
+        "verdict_on: if matrix.arithmetic.kind == 'exact' or matrix.shape[0] > SMALL:": ROUTE,
+        "verdict_on: if matrix.arithmetic.kind == 'exact' and matrix.shape[0] <= SMALL:": ROUTE,
+        "definiteness: if S.arithmetic.kind == 'exact' and S.shape[1] > SMALL:": ROUTE,
         "routh_is_positive: lower = [c * lead for c in coefficients[1::2]]": (
             "a row of Routh's table may be multiplied by a positive number, here lead squared"
         ),
