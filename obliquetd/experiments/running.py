@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from obliquetd.experiments.streams import Drawn, Floats, Outcomes
 from obliquetd.learners import Learner
-from obliquetd.learners.active import ENDED, FULL, Rows, drive_active, is_local
+from obliquetd.learners.active import ENDED, FULL, drive_active, is_local
 from obliquetd.learners.compiled import compiled_driver
 from obliquetd.learners.state import LINE, Vector, floats, shapes
 from obliquetd.learners.words import TWIN
@@ -100,7 +99,7 @@ class ActiveSteps:
         self.outside = np.array([np.abs(first).sum()])
         self.twin = bool(learner.reads & TWIN)
         self.late = outcomes.late
-        widest = int(max(np.diff(table.first).max(initial=0) for table in _tables(outcomes)))
+        widest = int(max(np.diff(table.first).max(initial=0) for table in outcomes.tables))
         self.slots = self._room(4 * max(widest, LINE // 2))
 
     def _room(self, count: int) -> Slots:
@@ -134,7 +133,7 @@ class ActiveSteps:
     ) -> int:
         """See :class:`Steps`."""
         outcomes = drawn.outcomes
-        table, expected = _tables(outcomes)
+        table, expected = outcomes.tables
         at = np.array([0, 0, every], dtype=np.int64)
         run = compiled_driver(self.learner.rule, drive_active)
         while True:
@@ -167,10 +166,3 @@ def _vectors(state: type, numbers: Any) -> list[str]:
 def _start(part: Floats, flat: Floats) -> int:
     """Where a view begins in the array that it is a view of."""
     return int(part.ctypes.data - flat.ctypes.data) // flat.itemsize
-
-
-@cache
-def _tables(outcomes: Outcomes) -> tuple[Rows, Rows]:
-    """The features by row, and what the target expects."""
-    table = Rows.of(outcomes.features)
-    return table, Rows.of(outcomes.features_next) if outcomes.late else table

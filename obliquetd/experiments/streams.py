@@ -20,6 +20,7 @@ from obliquetd.algebra import FLOAT, FloatMatrix, Matrix, number_text
 from obliquetd.dynamics.sampling import moved_weights
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
+from obliquetd.learners.active import Rows
 from obliquetd.learners.compiled import compiled_walk
 from obliquetd.learners.words import TWIN
 from obliquetd.mdp.imports import shown
@@ -82,6 +83,12 @@ class Outcomes:
             return self.features, self.features_next
         features = self.features.toarray()
         return features, self.features_next.toarray() if self.late else features
+
+    @cached_property
+    def tables(self) -> tuple[Rows, Rows]:
+        """Sparse features by row, and what the target expects."""
+        table = Rows.of(self.features)
+        return table, Rows.of(self.features_next) if self.late else table
 
     def identity(self) -> bytes:
         """The bytes of all arrays; one that stands for another counts once."""
