@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Efficient?
+# # Efficient? Bias, variance and rate
 #
 # Two learners can both be stable and still not be equally good. One may settle on worse values; one may need a thousand
 # times the data to settle at all. This tutorial takes the word *efficient* apart into three numbers that can be computed

@@ -29,6 +29,7 @@ from obliquetd.algebra.stationary import stationary
 from obliquetd.algebra.writing import cell_text, number_text, quoted, serial_number, shortened
 
 EXACT = FieldArithmetic()
+"""The arithmetic of rational numbers."""
 
 __all__ = [
     "EXACT",

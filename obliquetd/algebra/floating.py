@@ -156,6 +156,7 @@ class FloatArithmetic(Arithmetic):
 
 
 FLOAT = FloatArithmetic()
+"""The arithmetic of floating-point numbers."""
 
 
 class FloatMatrix(Matrix):

@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 Kind = Literal["exact", "symbolic", "float"]
+"""What a number is: a rational, an expression with symbols, or a floating-point number."""
 QQ_TYPE = QQ.dtype
 ZERO = QQ(0)
 

@@ -23,7 +23,7 @@ def dense_random_mdp(
 ) -> PolicyEvaluation:
     """A random MDP where every state leads to every other, with random policies and features.
 
-    P(s'|s, a) is proportional to u + 1e-5 with u from U[0, 1], and so are both policies.
+    ``P(s'|s, a)`` is proportional to u + 1e-5 with u from U[0, 1], and so are both policies.
     Rewards are U[0, 1] for each action and next state. Features are U[0, 1] but for the last
     one, the constant 1.
 

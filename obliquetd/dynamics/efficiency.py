@@ -280,7 +280,7 @@ class Efficiency(BesideTheAverage):
 
     @cached_property
     def squared_bias(self) -> Any:
-        """|Phi theta* - v_pi|^2 in the weights xi, which no number of steps removes."""
+        """``|Phi theta* - v_pi|^2`` in the weights xi, which no number of steps removes."""
         return self._ops.arithmetic.public(self._bias)
 
     @cached_property

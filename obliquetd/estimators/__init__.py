@@ -23,6 +23,7 @@ from obliquetd.estimators.lstd import LSETD, LSTD
 from obliquetd.estimators.replay import Estimate, replay
 
 ESTIMATORS = (LSTD, LSETD, LSPE, FPKF, BRM, Averager)
+"""The estimators by least squares, in the order of the tables."""
 
 __all__ = [
     "BRM",

@@ -53,7 +53,7 @@ class Transition(NamedTuple):
         A second, independent transition out of the same state, for double sampling.
     features_next : (n, d)
         Its row n is the features that the target expects after the transition: over pairs
-        (state, action) the sum over a' of pi(a'|s') phi(s', a'), over states phi(s').
+        (state, action) the sum over a' of ``pi(a'|s') phi(s', a')``, over states phi(s').
     rho_expected : number
         The ratio that is left to correct with where ``features_next`` is used: 1 over pairs,
         rho over states. These two may be left out of a transition for rules that read neither.
@@ -119,7 +119,7 @@ def td_error(theta: Any, t: Any) -> Any:
 
 
 def omega(t: Any) -> Any:
-    """SETD's weight of a transition: max(Delta phi . phi / |Delta phi|^2, 0) (Eq. omega-i).
+    """SETD's weight of a transition: ``max(Delta phi . phi / |Delta phi|^2, 0)`` (Eq. omega-i).
 
     Where Delta phi = 0 every weight is a minimiser, and 0 is taken: such a transition
     says nothing of theta. After a termination (g = 0), Delta phi = phi and the weight is 1.

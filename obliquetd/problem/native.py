@@ -195,7 +195,7 @@ class Operators(Rows):
     def features_next(self) -> Matrix:
         """Row n: the features that the target expects on arriving in n.
 
-        Over states phi(s'); over pairs the sum over a' of pi(a'|s') phi(s', a'), one row for
+        Over states phi(s'); over pairs the sum over a' of ``pi(a'|s') phi(s', a')``, one row for
         all pairs of s'.
         """
         return self.neighbours @ self.Phi if self.places.late else self.Phi

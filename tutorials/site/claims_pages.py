@@ -1,0 +1,99 @@
+"""The claims with their verdicts: judged when the site is built, and typeset as in the package's report."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, StrictUndefined
+
+import obliquetd
+from obliquetd.claims import ClaimResult, Verdict, tally
+from obliquetd.report.claims import MARKS, ClaimSection, PaperSection, paper_sections, summary
+
+MEANS = {
+    Verdict.PROVED: "true for every size, by rewriting or by an argument in the check's docstring",
+    Verdict.VERIFIED: "true exactly on problems of stated sizes, and not proved for every size",
+    Verdict.REFUTED: "false, with a counterexample that you can run again",
+    Verdict.CORRECTED: "false as printed, and what is right is given",
+    Verdict.OPEN: "not decided here",
+}
+CARD = """<div class="claim {{ claim.verdict }}">
+<p class="soft">{{ claim.where }} · {{ "the paper says it" if claim.origin == "paper" else "we ask it" }} ·
+<code>{{ claim.id }}</code> · <span class="verdict {{ claim.verdict }}">{{ claim.mark }} {{ claim.verdict }}</span></p>
+<div class="formula" tabindex="0">{{ claim.formula }}</div>
+{% if claim.correction %}<p><strong>Right is:</strong> {{ claim.correction }}</p>{% endif %}
+{% if claim.told[0] %}<p>{{ claim.told[0] }}</p>{% endif %}
+{% if claim.observed %}<dl class="seen">
+{% for s in claim.observed %}<div><dt>{{ s.name }}</dt><dd>{{ s.value }}{% if s.exact %}<details><summary>exactly</summary>
+<code>{{ s.exact }}</code></details>{% endif %}</dd></div>
+{% endfor %}</dl>{% endif %}
+{% if claim.told[1] %}<p>{{ claim.told[1] }}</p>{% endif %}
+{% for note in claim.notes %}<p class="soft">{{ note }}</p>
+{% endfor %}
+{% if claim.assumptions %}<details><summary>{{ "The counterexample meets every hypothesis" if claim.is_false else "It assumes" }}:
+{% for a in claim.assumptions %}{{ a.name }}{{ ", " if not loop.last }}{% endfor %}</summary><ul>
+{% for a in claim.assumptions %}<li><strong>{{ a.name }}</strong> ({{ a.statement }}): {{ a.needed }}; {{ a.evidence }}</li>
+{% endfor %}</ul></details>{% endif %}
+{% if claim.counterexample %}<p><a download="{{ claim.id }}.json" href="{{ claim.counterexample }}">The counterexample as a model file</a></p>{% endif %}
+</div>"""
+
+
+def pages(results: list[ClaimResult] | None = None) -> dict[str, str]:
+    """The text of each page by its path below the site's root; judges every claim unless given results."""
+    results = obliquetd.verify() if results is None else results
+    sections = paper_sections(results)
+    made = {"claims/index.md": index(results, sections)}
+    for section in sections:
+        made[f"claims/{section.anchor}.md"] = page(section)
+    return made
+
+
+def index(results: list[ClaimResult], sections: list[PaperSection]) -> str:
+    """How many have which verdict, what the verdicts mean, and every claim by its place in the paper."""
+    lines = ["# The claims and their verdicts", ""]
+    lines += [
+        "Each statement of Lyu et al. (2018) that can be checked is a check that can fail, and so are some questions of our own. "
+        "`obliquetd.verify()` judges them, and these pages are made from its answers.", "",
+    ]  # fmt: skip
+    lines += ["| verdict | of the paper | of ours | it means |", "|---|---|---|---|"]
+    counts = tally(results)
+    for verdict, meaning in MEANS.items():
+        numbers = [str(counts.get(o, {}).get(str(verdict), 0)) for o in ("paper", "ours")]
+        lines.append(f"| {told(str(verdict))} | {' | '.join(numbers)} | {meaning} |")
+    lines += ["", "```{toctree}", ":hidden:", ""]
+    lines += [s.anchor for s in sections] + ["```", ""]
+    for section in sections:
+        lines += [f"## {section.name}", "", str(summary(section)) + ".", ""]
+        lines += ["| verdict | claim |", "|---|---|"]
+        for claim in section.claims:
+            link = f"[{cell(claim)}](#{claim.id})"
+            lines.append(f"| {told(claim.verdict)} | {link} |")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def told(verdict: str) -> str:
+    """A verdict with its sign, so that none is told by its colour alone."""
+    return f"{MARKS[Verdict(verdict)]} {verdict}"
+
+
+def cell(claim: ClaimSection) -> str:
+    """A claim's title inside a table of Markdown."""
+    return escaped(claim.words).replace("|", "\\|")
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown would read as marks, as it stands."""
+    for mark in "\\`*_{}[]<>$#":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def page(section: PaperSection) -> str:
+    """The claims of one section of the paper."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    card = environment.from_string(CARD)
+    lines = [f"# {escaped(section.name)}", "", str(summary(section)) + ".", ""]
+    for claim in section.claims:
+        lines += [f"({claim.id})=", f"## {escaped(claim.words)}", ""]
+        body = "\n".join(line for line in card.render(claim=claim).splitlines() if line.strip())
+        lines += ["````{raw} html", body, "````", ""]
+    return "\n".join(lines) + "\n"

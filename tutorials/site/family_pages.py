@@ -1,0 +1,95 @@
+"""The learners' table and the page of the command line, from what the package knows of both."""
+
+from __future__ import annotations
+
+import re
+
+from typer.main import get_command
+
+from obliquetd.cli.application import COMMANDS, app
+from obliquetd.estimators import ESTIMATORS
+from obliquetd.learners import LEARNERS
+from obliquetd.learners.listing import entry
+
+COLUMNS = ("learner", "at the command line", "its numbers", "converges to", "exact", "a step costs", "source")  # fmt: skip
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its path below the site's root."""
+    return {"learners.md": learners(), "reference/commands.md": commands()}
+
+
+def learners() -> str:
+    """Every learner of the package, with a link to its entry."""
+    rows = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    for found in map(entry, LEARNERS.values()):
+        numbers = ", ".join(f"`{p.name}={p.default}`" for p in found.numbers) or "none"
+        cells = (
+            f"{{py:class}}`~obliquetd.{found.name}`", f"`{found.key}`", numbers, found.solves, found.exact,
+            f"`{found.cost}`", found.source,
+        )  # fmt: skip
+        rows.append(f"| {' | '.join(cells)} |")
+    least = "\n".join(
+        f"* {{py:class}}`~obliquetd.{kind.__name__}`: {first_sentence(kind)}"
+        for kind in ESTIMATORS
+    )
+    return LEARNERS_PAGE.format(table="\n".join(rows), least=least, count=len(LEARNERS))
+
+
+LEARNERS_PAGE = """# The learners
+
+The package has {count} learners. Each is made without arguments, or with a step size first: `otd.TD()`, `otd.TD(0.1)`,
+`otd.TD("1/10", lam="1/2")`. Off-policy, each corrects by importance ratios. "Exact" says what is computed without
+a simulation: the mean update `A` and `b`, the moments of the weights, and the noise at the fixed point. The number
+of features is d. You can also write [a learner of your own](tutorials/05_is_setd_stable.ipynb).
+
+{table}
+
+## Least squares
+
+These keep sums in place of weights, so they have no step size to choose.
+
+{least}
+"""
+
+
+def first_sentence(thing: object) -> str:
+    """The first sentence of a docstring."""
+    return " ".join((thing.__doc__ or "").strip().split("\n\n")[0].split()).rstrip(".") + "."
+
+
+def commands() -> str:
+    """Every sub-command: what it does, an example, its arguments and options."""
+    group = get_command(app)
+    parts = [COMMANDS_PAGE]
+    for name in COMMANDS:
+        command = group.get_command(None, name)
+        parts.append(f"## obliquetd {name}\n\n{markdown(command.help or '')}\n")
+        rows = ["| | |", "|---|---|"]
+        for option in command.params:
+            spelled = ", ".join(f"`{o}`" for o in (*option.opts, *option.secondary_opts))
+            if option.param_type_name == "argument":
+                spelled = f"`{(option.metavar or option.name or '').upper()}`"
+            rows.append(f"| {spelled} | {cell(getattr(option, 'help', '') or '')} |")
+        if len(rows) > 2:
+            parts.append("\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+COMMANDS_PAGE = """# The command line
+
+`obliquetd COMMAND --help` shows the same in a terminal. Each command takes `--json`, or says in its help that it does
+not. The exit status is 0 when all is done, 1 when a check failed or a simulated run diverged, and 2 for an error.
+"""
+
+
+def markdown(text: str) -> str:
+    """The help of a terminal: bold names are code, and so are the examples."""
+    text = text.replace("\f", "").strip()
+    text = re.sub(r"\[bold\](.*?)\[/(?:bold)?\]", r"`\1`", text, flags=re.DOTALL)
+    return re.sub(r"\\\[", "[", text)
+
+
+def cell(text: str) -> str:
+    """The same inside a table."""
+    return " ".join(markdown(text).split()).replace("|", "\\|")
