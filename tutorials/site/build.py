@@ -6,8 +6,10 @@ beside each other in FOLDER-source; Sphinx makes static HTML of them, and every 
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -26,6 +28,14 @@ def lay_out(source: Path) -> None:
     shutil.copytree(HERE / "pages", source)
     for notebook in sorted((ROOT / "tutorials").glob("[0-9]*.ipynb")):
         shutil.copy(notebook, source / "tutorials" / notebook.name)
+    for page in source.rglob(
+        "*.md"
+    ):  # doctest wants an empty line at the end of a block, a reader does not
+        page.write_text(page.read_text().replace("\n\n```\n", "\n```\n"))
+    cite = source / "cite.md"
+    year = re.search(r"Copyright \(c\) (\d+)", (ROOT / "LICENSE").read_text())[1]  # type: ignore[index]
+    text = cite.read_text().replace("VERSION", version("obliquetd")).replace("YEAR", year)
+    cite.write_text(text)
     for maker in MAKERS:
         for name, text in import_module(maker).pages().items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)

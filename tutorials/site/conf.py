@@ -12,9 +12,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "obliquetd"
 author = "the obliquetd developers"
-copyright = "the obliquetd developers; MIT License"
+project_copyright = "the obliquetd developers; MIT License"
 version = release = version_of("obliquetd")
 language = "en"
+smartquotes = False  # they make one dash of the two that begin an option
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas", "references", "docstrings"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}
@@ -43,6 +44,7 @@ html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # a page from a file may not read the others
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "friendly"

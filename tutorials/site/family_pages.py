@@ -11,7 +11,13 @@ from obliquetd.estimators import ESTIMATORS
 from obliquetd.learners import LEARNERS
 from obliquetd.learners.listing import entry
 
-COLUMNS = ("learner", "at the command line", "its numbers", "converges to", "exact", "a step costs", "source")  # fmt: skip
+COLUMNS = (
+    "learner, and its name at the command line",
+    "its numbers",
+    "converges to",
+    "exact",
+    "source",
+)
 
 
 def pages() -> dict[str, str]:
@@ -24,24 +30,23 @@ def learners() -> str:
     rows = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     for found in map(entry, LEARNERS.values()):
         numbers = ", ".join(f"`{p.name}={p.default}`" for p in found.numbers) or "none"
-        cells = (
-            f"{{py:class}}`~obliquetd.{found.name}`", f"`{found.key}`", numbers, found.solves, found.exact,
-            f"`{found.cost}`", found.source,
-        )  # fmt: skip
+        name = f"{{py:class}}`~obliquetd.{found.name}` `{found.key}`"
+        cells = (name, numbers, found.solves, found.exact, found.source)
         rows.append(f"| {' | '.join(cells)} |")
     least = "\n".join(
-        f"* {{py:class}}`~obliquetd.{kind.__name__}`: {first_sentence(kind)}"
-        for kind in ESTIMATORS
+        f"* {{py:class}}`~obliquetd.{kind.__name__}`: {first_sentence(kind)}" for kind in ESTIMATORS
     )
-    return LEARNERS_PAGE.format(table="\n".join(rows), least=least, count=len(LEARNERS))
+    return LEARNERS_PAGE.format(
+        table="\n".join(rows), least=least, count=len(LEARNERS), costs=costs()
+    )
 
 
 LEARNERS_PAGE = """# The learners
 
 The package has {count} learners. Each is made without arguments, or with a step size first: `otd.TD()`, `otd.TD(0.1)`,
-`otd.TD("1/10", lam="1/2")`. Off-policy, each corrects by importance ratios. "Exact" says what is computed without
-a simulation: the mean update `A` and `b`, the moments of the weights, and the noise at the fixed point. The number
-of features is d. You can also write [a learner of your own](tutorials/05_is_setd_stable.ipynb).
+`otd.TD("1/10", lam="1/2")`. All of them work off-policy. "Exact" says what is computed without
+a simulation: the mean update `A` and `b`, the moments of the weights, and the noise at the fixed point. With d
+features a step costs {costs}. You can also write [a learner of your own](tutorials/05_is_setd_stable.ipynb).
 
 {table}
 
@@ -51,6 +56,16 @@ These keep sums in place of weights, so they have no step size to choose.
 
 {least}
 """
+
+
+def costs() -> str:
+    """What a step costs, by the learners that it costs so much."""
+    by_cost: dict[str, list[str]] = {}
+    for found in map(entry, LEARNERS.values()):
+        by_cost.setdefault(found.cost, []).append(found.name)
+    usual = max(by_cost, key=lambda cost: len(by_cost[cost]))
+    rest = [f"{cost} with {', '.join(n)}" for cost, n in by_cost.items() if cost != usual]
+    return f"{usual} operations" + (f", {' and '.join(rest)}" if rest else ", with each of them")
 
 
 def first_sentence(thing: object) -> str:

@@ -13,15 +13,31 @@ from docutils import nodes
 from obliquetd.report.mathml import mathml
 
 
+MATRICES = {
+    r"\left[\begin{matrix}": r"\begin{bmatrix}",
+    r"\end{matrix}\right]": r"\end{bmatrix}",
+    r"\displaystyle ": "",
+}
+"""How sympy writes a matrix, and how our converter knows it; its brackets then grow."""
+
+
+def formula(node: Any, *, block: bool = False) -> str:
+    """The text of a node of mathematics as MathML."""
+    latex = node.astext()
+    for theirs, ours in MATRICES.items():
+        latex = latex.replace(theirs, ours)
+    return str(mathml(latex, block=block))
+
+
 def inline(translator: Any, node: nodes.math) -> None:
     """A formula in a line of text."""
-    translator.body.append(str(mathml(node.astext())))
+    translator.body.append(formula(node))
     raise nodes.SkipNode
 
 
-def block(translator: Any, node: nodes.math_block) -> None:
+def display(translator: Any, node: nodes.math_block) -> None:
     """A formula on a line of its own, which scrolls where it is wider than the page."""
-    body = mathml(node.astext(), block=True)
+    body = formula(node, block=True)
     translator.body.append(f'<div class="formula" tabindex="0">{body}</div>\n')
     raise nodes.SkipNode
 
@@ -44,6 +60,6 @@ def ancestors(node: nodes.Node) -> Any:
 
 def setup(app: Any) -> dict[str, Any]:
     """Make the renderer known to Sphinx."""
-    app.add_html_math_renderer("mathml", (inline, None), (block, None))
+    app.add_html_math_renderer("mathml", (inline, None), (display, None))
     app.connect("doctree-read", describe_pictures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

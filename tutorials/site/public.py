@@ -191,7 +191,9 @@ def constants(path: str) -> dict[str, str]:
         targets = [line.target] if isinstance(line, ast.AnnAssign) else getattr(line, "targets", [])
         text = after.value if isinstance(after, ast.Expr) else None
         if isinstance(text, ast.Constant) and isinstance(text.value, str):
-            found.update({t.id: inspect.cleandoc(text.value) for t in targets if isinstance(t, ast.Name)})
+            found.update(
+                {t.id: inspect.cleandoc(text.value) for t in targets if isinstance(t, ast.Name)}
+            )
     return found
 
 

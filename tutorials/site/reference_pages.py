@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator
 from functools import cached_property
 
-from docstrings import with_formulas
+from blocks import with_formulas
 from public import Public, bases, constant_told, members, public, rooms
 
 SUBJECTS = {
@@ -72,8 +72,7 @@ def everything() -> list[Public]:
 
 def summary(module: object) -> str:
     """The first sentence of a module's preface."""
-    text = " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
-    return text
+    return " ".join((inspect.getdoc(module) or "").split("\n\n")[0].split())
 
 
 def table(items: list[Public]) -> list[str]:
@@ -93,7 +92,7 @@ def page(room: str) -> str:
     """One room: its preface, a table of its names, an entry for each."""
     module = importlib.import_module(f"obliquetd.{room}")
     items = [p for p in everything() if p.room == room]
-    lines = headline(room, "=")
+    lines = headline(f"obliquetd.{room}", "=")
     lines += [f".. py:module:: obliquetd.{room}", "", *with_formulas(inspect.getdoc(module) or ""), ""]  # fmt: skip
     for title, mine in (
         ("Names", [p for p in items if not p.returned]),
