@@ -23,7 +23,7 @@ from tests.report.test_page import CHROMIUM, FLAGS, LIGHTNESS
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "tutorials" / "site"
 PAGES = sorted((SITE / "pages").rglob("*.md"))
-ENTRY = re.compile(r"^ *\.\. (?:auto(?:class|exception|function|method|property)|py:data):: (\S+)$", re.MULTILINE)  # fmt: skip
+ENTRY = re.compile(r"^ *\.\. (?:auto(?:class|exception|function|method|property)|py:data):: (\S+)$(?:\n *:module: (\S+)$)?", re.MULTILINE)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def makers():
 def entries(makers):
     """Every entry of the reference, by its name, in the order of the pages."""
     text = "\n".join(makers["reference_pages"].pages().values())
-    return ENTRY.findall(text)
+    return [f"{module}.{name}" if module else name for name, module in ENTRY.findall(text)]
 
 
 def thing_named(name):

@@ -41,8 +41,12 @@ def pages(results: list[ClaimResult] | None = None) -> dict[str, str]:
     results = obliquetd.verify() if results is None else results
     sections = paper_sections(results)
     made = {"claims/index.md": index(results, sections)}
+    places = {claim.id: section.anchor for section in sections for claim in section.claims}
     for section in sections:
-        made[f"claims/{section.anchor}.md"] = page(section)
+        text = page(section)
+        for claim, anchor in places.items():  # a claim names others, on whichever page they stand
+            text = text.replace(f'href="#{claim}"', f'href="{anchor}.html#{claim.lower()}"')
+        made[f"claims/{section.anchor}.md"] = text
     return made
 
 

@@ -112,7 +112,9 @@ def page(room: str) -> str:
 def entry(item: Public) -> Iterator[str]:
     """The directive that makes one entry of a docstring, or of the text below a constant."""
     if item.kind == "data":
-        yield f".. py:data:: {item.name}"
+        module, _, name = item.name.rpartition(".")
+        yield f".. py:data:: {name}"
+        yield f"   :module: {module}"
         yield ""
         yield from (f"   {line}" for line in constant_told(item).splitlines())
         yield ""

@@ -95,7 +95,7 @@ def resolve(app: Any, env: Any, node: Any, contnode: Any) -> Any:
     domain = env.get_domain("py")
     found = domain.objects.get(name)
     if found is None:
-        return contnode if name.rpartition(".")[0] in domain.objects else None
+        return None if name in public() else contnode
     return page_link(app, node, contnode, found.docname, found.node_id)
 
 
