@@ -5,6 +5,10 @@
 # span of the features. Which point? Every method of this family answers with a *projection* of $v$ onto
 # that span, and the methods differ only in the direction from which they project. Two states are
 # enough to see it: a value function is then a point of the plane, and one feature spans a line.
+#
+# *This is the first tutorial; 02 goes on from it. After these two, 03 and 05 are on stability, 04 and 11 on speed and noise, 09 on features,
+# 07 and 10 on models and learners of your own, 06 on the paper's experiments, and 08 on claims. To run it yourself: in a clone,
+# `pip install -e '.[tutorials]'`.*
 
 # %%
 import matplotlib.pyplot as plt
@@ -48,7 +52,9 @@ P
 # Only the *span* of $X$ matters, not its length:
 
 # %%
-assert otd.oblique_projection(problem.Phi, 17 * X) == P
+same = otd.oblique_projection(problem.Phi, 17 * X) == P
+assert same
+print("17 X gives the same projection:", same)
 
 # %% [markdown]
 # ## The orthogonal projection, and the others
@@ -60,9 +66,11 @@ assert otd.oblique_projection(problem.Phi, 17 * X) == P
 best = otd.oblique_projection(problem.Phi, problem.Xi * problem.Phi) * problem.v_pi
 assert problem.Phi.T * problem.Xi * (problem.v_pi - best) == sp.zeros(1, 1)
 assert best == problem.best
+print(f"the best approximation of {list(problem.v_pi)} is {list(best)}")
 
 # %% [markdown]
-# The methods of the paper take a value function $\hat v$ such that
+# The methods of this tutorial are TD; *emphatic* TD (ETD), which multiplies each step by a number that follows how the target would have come to the
+# state; and the residual gradient method, which goes down the slope of the squared TD error. All of them take a value function $\hat v$ such that
 #
 # $$\hat v = \Pi_\Phi^X\, T\hat v, \qquad T v = r_\pi + \gamma P_\pi v .$$
 #
@@ -113,6 +121,7 @@ assert sorted(errors, key=lambda n: float(errors[n])) == sorted(
     angles, key=lambda n: float(angles[n])
 )
 assert errors["best"] < errors["etd"] < min(errors["td"], errors["rg"])
+print("by angle and by error alike:", " < ".join(sorted(errors, key=lambda n: float(errors[n]))))
 
 # %% [markdown]
 # It need not. The span of $X$ decides the fixed point, and its angle to $X^*$ is one number of it: with three states a
@@ -154,3 +163,38 @@ assert missing
 # **What to take along.** A method is a span of $X$, and the span decides its fixed point; with the span of $X^*$ it is
 # the best approximation. The angle to that span ranks methods in some problems and not in others, and the error itself
 # is what to compare. The next tutorial does so for the paper's own example.
+#
+# ## Exercises
+#
+# 1. Which multiple of the feature vector does TD find at discount 0, and why is it the best approximation there?
+# 2. For which $X$ is the projection of every $v$ read off the right state alone, so that $\hat v$ is right there?
+# 3. Below which discount is TD's error smaller than twice the best one?
+#
+# ## Solutions
+#
+# *1.* At discount 0 the values are the expected rewards, $L = I$, and so TD's direction $L^\top\Xi\Phi$ is $\Xi\Phi$: the orthogonal one.
+
+# %%
+now = otd.domains.two_state(0, reward=1)
+assert now.fixed_point("td").v_hat == now.best
+print(f"values {list(now.v_pi)}, TD and the best: {list(now.best)}")
+
+# %% [markdown]
+# *2.* For $X = (0, 1)^\top$: what is removed is orthogonal to $X$, so it has no part in the right state.
+
+# %%
+right = otd.oblique_projection(problem.Phi, [0, 1])
+v = sp.Matrix(sp.symbols("v_left v_right"))
+assert (right * v)[1] == v[1]
+print("v_hat =", list(right * v))
+
+# %% [markdown]
+# *3.* With the discount as a symbol both errors are formulas; their squares are compared.
+
+# %%
+gamma = sp.Symbol("gamma", positive=True)
+free = otd.domains.two_state("gamma", reward=1)
+gap = sp.simplify((free.fixed_point("td").rmse ** 2 - 4 * free.fixed_point("best").rmse ** 2))
+first = min(x for x in sp.solve(gap.subs(sp.Symbol("gamma"), gamma), gamma) if 0 < x < 1)
+below, above = (otd.domains.two_state(g, reward=1) for g in ("69/100", "71/100"))
+print(f"up to discount {first} = {float(first):.4f}")

@@ -42,7 +42,7 @@ def display(translator: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def describe_pictures(app: Any, tree: nodes.document) -> None:  # noqa: ARG001
+def describe_pictures(app: Any, tree: nodes.document) -> None:
     """Say of each picture without words which section draws it."""
     for image in tree.findall(nodes.image):
         if not image.get("alt"):
