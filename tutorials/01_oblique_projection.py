@@ -192,9 +192,11 @@ print("v_hat =", list(right * v))
 # *3.* With the discount as a symbol both errors are formulas; their squares are compared.
 
 # %%
-gamma = sp.Symbol("gamma", positive=True)
 free = otd.domains.two_state("gamma", reward=1)
-gap = sp.simplify((free.fixed_point("td").rmse ** 2 - 4 * free.fixed_point("best").rmse ** 2))
-first = min(x for x in sp.solve(gap.subs(sp.Symbol("gamma"), gamma), gamma) if 0 < x < 1)
-below, above = (otd.domains.two_state(g, reward=1) for g in ("69/100", "71/100"))
-print(f"up to discount {first} = {float(first):.4f}")
+gap = sp.factor(free.fixed_point("td").rmse ** 2 - 4 * free.fixed_point("best").rmse ** 2)
+end = min(root for root in sp.solve(gap, sp.Symbol("gamma")) if 0 < root < 1)
+for discount in ("64/100", "65/100"):
+    at = otd.domains.two_state(discount, reward=1)
+    smaller = float(at.fixed_point("td").rmse) < 2 * float(at.fixed_point("best").rmse)
+    assert smaller == (sp.Rational(discount) < end)
+print(f"up to discount {end}, which is {float(end):.4f}")

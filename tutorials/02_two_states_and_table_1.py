@@ -4,6 +4,12 @@
 # Section IV of Lyu et al. (2018) works one example by hand and concludes from its Table I that SETD
 # estimates $X^*$ better than ETD. We rebuild the example, recompute each number exactly, and see which
 # conclusions stand.
+#
+# Two learners are compared. ETD is *emphatic* TD: it multiplies each step by an emphasis, which follows how the target would have come to the state.
+# SETD is the paper's own, *stable and efficient* TD: it multiplies each step by a weight $\omega$ that depends on the features before and after it. Each
+# of them projects obliquely with a matrix $X = \Xi\Omega\Phi$ of its own, as [tutorial 01](01_oblique_projection.ipynb) explains.
+#
+# *Read 01 before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 
 # %%
 import matplotlib.pyplot as plt
@@ -78,6 +84,10 @@ assert table["td"].quantities["criterion"] == sp.Rational(729, 100)
 assert table["td"].quantities["distance"] == sp.Rational(27, 2)
 assert table["etd"].quantities["criterion"] == sp.Rational(81, 100)
 assert table["etd"].quantities["distance"] == sp.Rational(9, 2)
+printed = {"setd": (0.25, 4.5277), "etd": (0.64, 5.0062), "td": (7.29, 13.5)}
+for name, numbers in printed.items():
+    exact = [table[name].quantities[q] for q in ("criterion", "distance")]
+    print(f"{name:<5} printed {numbers}, exact {exact}")
 
 # %% [markdown]
 # Where does the printed row come from? The paper says three things of $f$ and $\Omega_E$, and they disagree: $f$ is the
@@ -114,6 +124,12 @@ assert [bool(setd.distance < etd.distance) for etd in (by_limit, by_example, by_
 ]
 assert float(setd.angle) > 4 * float(by_limit.angle)
 assert float(setd.angle) > 4 * float(by_example.angle)
+for name, etd in (("limit", by_limit), ("example", by_example), ("text", by_text)):
+    better = {
+        q: "SETD" if float(getattr(setd, q)) < float(getattr(etd, q)) else "ETD"
+        for q in ("criterion", "distance", "angle")
+    }
+    print(f"ETD by the {name:<8} better is {better}")
 
 # %% [markdown]
 # In one picture: how much larger SETD's number is than ETD's. Left of the line SETD is the better one, right of it ETD;
@@ -194,3 +210,39 @@ for result in otd.verify(
     ]
 ):
     print(f"{result.id:<26} {result.verdict}")
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. The paper says nothing of rewards in Table I. Why do its two columns not depend on them?
+# 2. The residual gradient method is not in the table. What is its row?
+# 3. At which discounts is SETD nearer to $X^*$ than ETD, with ETD by the limit?
+#
+# ## Solutions
+#
+# *1.* The criterion and the distance are made of $X$, $\Xi$, $\Phi$ and $L_\pi$, and none of these holds a reward.
+
+# %%
+quantities = ["criterion", "distance"]
+rows = [otd.compare(p, ["setd", "etd"], quantities=quantities) for p in (problem, paid)]
+assert str(rows[0]) == str(rows[1])
+print(rows[1])
+
+# %% [markdown]
+# *2.* Its $X$ is $\Xi L_\pi\Phi$:
+
+# %%
+rg = problem.fixed_point("rg")
+assert problem.Xi * problem.L_pi * problem.Phi == rg.X
+print(f"criterion {rg.criterion}, distance {rg.distance}")
+
+# %% [markdown]
+# *3.* At none of them. Above 1/2 SETD takes no weight at the left state, and this alone makes its squared distance larger, by 1/4. Below 1/2 it is larger by
+# another amount at each discount, and at 1/2 itself SETD's weight of the left state is not defined.
+
+# %%
+for discount in ("1/4", "2/5", "3/5", "3/4", "99/100"):
+    at = otd.domains.two_state(discount)
+    gap = at.fixed_point("setd").distance ** 2 - at.fixed_point("etd").distance ** 2
+    assert gap == sp.Rational(1, 4) if sp.Rational(discount) > half else gap > 0
+    print(f"discount {discount:>6}: SETD's squared distance is larger by {float(gap):.4f}")

@@ -3,6 +3,11 @@
 #
 # Off-policy TD may diverge. On a given problem, for which discounts? The answer here is an exact set, with a
 # certificate that anyone can check, and no eigenvalue is computed to find it.
+#
+# Beside TD two more learners are asked: ETD, *emphatic* TD, which multiplies each step by a number that follows how the target would have come to the
+# state; and SETD, *stable and efficient* TD, the paper's own, whose weight is 0 where a step would go the wrong way.
+#
+# *Read [01](01_oblique_projection.ipynb) and [02](02_two_states_and_table_1.ipynb) before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 
 # %%
 import matplotlib.pyplot as plt
@@ -45,6 +50,9 @@ left, right = 1 - 2 * gamma, 2 - 2 * gamma  # what an update leaves of the error
 assert sp.solve(left, gamma) == [sp.Rational(1, 2)]
 assert sp.expand((left * 1 + right * 2) / 2 - td.A[0]) == 0
 assert sp.solve(td.A[0], gamma) == [sp.Rational(5, 6)]
+print(
+    f"left alone changes sign at {sp.solve(left, gamma)[0]}, both at {sp.solve(td.A[0], gamma)[0]}"
+)
 
 # %% [markdown]
 # As two arrows: what the left state and what the right state pull the weight to its fixed point with, for an error of 1.
@@ -106,6 +114,7 @@ assert sp.expand(otd.mean_dynamics(on_policy, otd.TD()).A[0] - 4 * (1 - gamma)) 
 assert sp.simplify(problem.f - problem.xi - gamma * problem.P_pi.T * problem.f) == sp.zeros(2, 1)
 etd = otd.mean_dynamics(problem, otd.ETD())
 assert sp.expand(etd.A[0] - (sp.Rational(5, 2) + gamma)) == 0
+print("A of ETD:", etd.A[0])
 
 # %%
 fig, ax = plt.subplots(figsize=(6.5, 2.6))
@@ -151,9 +160,9 @@ fig, ax = plt.subplots(figsize=(8, 4))
 ax = eigenvalues(dynamics, ax)
 # %%
 star_gamma = otd.domains.baird_star(discount="gamma")
-assert otd.stability_region(star_gamma, otd.TD(), "gamma") == sp.Interval.Ropen(
-    0, sp.Rational(15, 17)
-)
+star_region = otd.stability_region(star_gamma, otd.TD(), "gamma")
+assert star_region == sp.Interval.Ropen(0, sp.Rational(15, 17))
+print(f"TD is stable on the star for gamma in {star_region}")
 
 # %% [markdown]
 # ## A certificate
@@ -184,3 +193,47 @@ ax = learning_curves(found, ax=ax)
 assert found["TD"].mean()[-1] > 100 * found["TD"].mean()[0]
 assert found["SETD"].mean()[-1] < found["SETD"].mean()[0] / 10
 assert np.isfinite(found["SETD"].mean()).all()
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. How often would the behaviour have to go right on the two-state example for TD to be stable at discount 9/10?
+# 2. TD is stable on the two-state example at 1/2 and not at 9/10. Is it a matter of the reward?
+# 3. GTD2 is a gradient learner with a second vector of weights. For which discounts is it stable on the star?
+#
+# ## Solutions
+#
+# *1.* Let it go right with probability $q$. The region in $q$ at this discount is exact:
+
+# %%
+q = sp.Symbol("q")
+mdp = problem.mdp
+mixed = otd.PolicyEvaluation(
+    mdp, target=problem.target, discount="9/10", features={"left": [1], "right": [2]},
+    behavior=otd.Policy({s: {"left": "1 - q", "right": "q"} for s in mdp.states}),
+)  # fmt: skip
+often = otd.stability_region(mixed, otd.TD(), q)
+assert otd.mean_dynamics(mixed.subs({"q": "7/10"}), otd.TD()).is_stable()
+assert not otd.mean_dynamics(mixed.subs({"q": "1/2"}), otd.TD()).is_stable()
+print("stable for q in", often)
+
+# %% [markdown]
+# *2.* No: $A$ holds no reward, so no reward can change the verdict.
+
+# %%
+for reward in (0, 1, -100):
+    verdicts = [
+        otd.mean_dynamics(otd.domains.two_state(g, reward=reward), otd.TD()).stability.verdict
+        for g in ("1/2", "9/10")
+    ]
+    assert verdicts == ["stable", "unstable"]
+    print(f"reward {reward}: {verdicts}")
+
+# %% [markdown]
+# *3.* For all below 1. TD fails because two of its eigenvalues cross the imaginary axis, at 15/17; but $A$ of TD is nowhere singular on what moves, and that
+# is all that GTD2 needs.
+
+# %%
+gtd2 = otd.stability_region(star_gamma, otd.GTD2(), "gamma")
+assert gtd2 == sp.Interval.Ropen(0, 1)
+print("GTD2 is stable for gamma in", gtd2)

@@ -4,6 +4,11 @@
 # A learning curve is usually an average over runs, with noise. For a learner without a trace and with a constant step
 # size there is no need for that: the mean and the second moment of its weights obey linear equations that can be
 # iterated, exactly. This tutorial goes from the rule to the line without noise.
+#
+# The learner is SETD, *stable and efficient* TD, which the paper proposes: TD with a weight $\omega$ on each transition. Beside it GTD2 is run, a gradient
+# learner with a second vector of weights, and at the end ETD, *emphatic* TD, whose steps carry a memory.
+#
+# *Read [01](01_oblique_projection.ipynb) and [02](02_two_states_and_table_1.ipynb) before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 
 # %%
 from fractions import Fraction
@@ -50,6 +55,7 @@ for t, error in enumerate(exact.expected_mse):
 # %%
 assert list(problem.v_pi) == [10, 10]
 assert exact.expected_mse[0] == 100
+print(f"values {list(problem.v_pi)}, first error {exact.expected_mse[0]}")
 
 # %% [markdown]
 # ## Beside a simulation
@@ -162,3 +168,41 @@ except otd.ObliqueTDError as error:
     print(error)
     refused = True
 assert refused
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. How large may the step size of TD be on the two-state example at discount 1/2, in mean square and in the mean?
+# 2. After how many steps has SETD's mean, with step size 1/50 and independent samples, gone nine tenths of its way from 0 to 5?
+# 3. Does the error that a constant step size leaves behind go down in proportion to the step size? Ask `otd.stationary_moments` for TD at discount 1/2.
+#
+# ## Solutions
+#
+# *1.* A quarter of what the mean allows:
+
+# %%
+half = otd.domains.two_state("1/2", reward=1)
+limits = [
+    otd.step_size_limit(half, otd.TD(), sampling="iid", sense=sense)
+    for sense in ("mean square", "mean")
+]
+assert limits == [Fraction(1, 2), 2]
+print(f"in mean square {limits[0]}, in the mean {limits[1]}")
+
+# %% [markdown]
+# *2.* The mean's distance to 5 is multiplied by $1 - 2\alpha = 24/25$ at each step, so after $\log(1/10)/\log(24/25)$ steps, rounded up:
+
+# %%
+needed = int(np.ceil(np.log(0.1) / np.log(24 / 25)))
+path = otd.exact_moments(problem, learner, needed, sampling="iid").mean
+assert path[needed - 1][0] < Fraction(9, 10) * 5 <= path[needed][0]
+print(f"after {needed} steps the mean is {float(path[needed][0]):.3f}")
+
+# %% [markdown]
+# *3.* For small steps, nearly: the variance at rest is $\alpha/(1 - 2\alpha)$. It has no end at $\alpha = 1/2$, which is the limit of the first exercise.
+
+# %%
+rest = otd.stationary_moments(half, otd.TD("alpha")).covariance[0][0]
+for alpha in (Fraction(1, 10), Fraction(1, 100), Fraction(49, 100)):
+    assert rest.subs("alpha", alpha) == alpha / (1 - 2 * alpha)
+    print(f"alpha = {float(alpha):.2f}: variance {float(rest.subs('alpha', alpha)):.4f}")

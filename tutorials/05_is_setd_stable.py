@@ -3,6 +3,11 @@
 #
 # The paper says of its algorithms that "the off-policy stability is rigorously proved"; its text holds no proof. On the
 # two-state example and on Baird's star SETD is stable. Is it always?
+#
+# SETD, *stable and efficient* TD, is TD with a weight $\omega$ on each transition. The weight is made so that the step fits the features, and it is 0 where a
+# step would go the wrong way.
+#
+# *Read [01](01_oblique_projection.ipynb) and [03](03_off_policy_divergence.ipynb) before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 
 # %%
 import matplotlib.pyplot as plt
@@ -13,8 +18,10 @@ from obliquetd.plotting import learning_curves, mdp_graph, vector_field
 
 # %%
 free_two = otd.domains.two_state("gamma")
-assert otd.stability_region(free_two, otd.SETD(), "gamma") == sp.Interval.Ropen(0, 1)
-assert otd.mean_dynamics(otd.domains.baird_star(), otd.SETD()).is_stable()
+two_states = otd.stability_region(free_two, otd.SETD(), "gamma")
+star = otd.mean_dynamics(otd.domains.baird_star(), otd.SETD()).stability.verdict
+assert (two_states, star) == (sp.Interval.Ropen(0, 1), "stable")
+print(f"two states: stable for gamma in {two_states}; the star: {star}")
 
 # %% [markdown]
 # ## One feature and no trace: yes
@@ -147,3 +154,37 @@ print(
     )
 )
 result
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. Give the counterexample one indicator a state in place of its two features. Is SETD stable there?
+# 2. Is ETD, *emphatic* TD, stable on the counterexample? It is known to be wherever the behaviour takes each action that the target takes.
+# 3. Let the search find a problem with three states and two features on which SETD is unstable *on-policy*.
+#
+# ## Solutions
+#
+# *1.* On this one it is:
+
+# %%
+tabular = otd.mean_dynamics(problem.replace(features=None), otd.SETD())
+assert tabular.is_stable()
+print(tabular.stability.verdict)
+
+# %% [markdown]
+# *2.* It is, as it has to be, and a certificate says so:
+
+# %%
+emphatic = otd.mean_dynamics(problem, otd.ETD())
+assert emphatic.is_stable()
+assert otd.check_certificate(emphatic.certificate())
+print(otd.one_line_proof(emphatic.certificate()))
+
+# %% [markdown]
+# *3.* `on_policy=True` has the search take one policy for both:
+
+# %%
+again = otd.find_unstable(otd.SETD(), states=3, features=2, on_policy=True, seed=0)
+assert again.problem is not None
+assert again.problem.on_policy
+print(otd.one_line_proof(again.certificate))

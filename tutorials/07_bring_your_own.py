@@ -3,6 +3,8 @@
 #
 # Your model may be a table, an array, a Gymnasium environment, a file of another tool, or a log. This tutorial brings
 # one of each in, asks a question, and takes LaTeX out.
+#
+# *Read [01](01_oblique_projection.ipynb) before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 
 # %%
 import tempfile
@@ -157,3 +159,44 @@ except otd.ObliqueTDError as error:
 assert all(
     part in told for part in ("state 's', action 'a'", "2/3", "expected 1", "normalize=True")
 )
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. A repair of the machine fails half of the time, and then the machine stays broken, at the same cost. What is a working machine worth?
+# 2. For which $p$ is the machine a model at all, and at which cost $c$ is a working one worth nothing at $p = 1/10$, $\gamma = 9/10$?
+# 3. Read the log with the discount as a symbol. What are the values?
+#
+# ## Solutions
+#
+# *1.* One more row:
+
+# %%
+hard = otd.MDP.from_transitions(
+    [
+        ("works", "run", "works", "9/10", 1),
+        ("works", "run", "broken", "1/10", 1),
+        ("broken", "repair", "works", "1/2", -5),
+        ("broken", "repair", "broken", "1/2", -5),
+    ]
+)
+worse = otd.PolicyEvaluation(hard, target=otd.Policy.uniform(hard), discount="9/10")
+assert worse.values["works"] < at.values["works"]
+print(f"{worse.values['works']}, and before {at.values['works']}")
+
+# %% [markdown]
+# *2.* `valid_range` has the first, sympy the second:
+
+# %%
+assert problem.valid_range("p") == sp.Interval(0, 1)
+cost = sp.solve(value.subs({p: sp.Rational(1, 10), gamma: sp.Rational(9, 10)}), c)[0]
+assert problem.subs({"p": "1/10", "c": cost, "gamma": "9/10"}).values["works"] == 0
+print(f"p in {problem.valid_range('p')}, worth nothing at c = {cost}")
+
+# %% [markdown]
+# *3.* Formulas in $\gamma$. The log ends in state 1 with `done`, so an episode ends there.
+
+# %%
+open_discount = log.problem(discount="gamma")
+assert list(open_discount.subs({"gamma": "9/10"}).v_pi) == list(estimated.v_pi)
+open_discount.v_pi

@@ -3,6 +3,10 @@
 #
 # A claim is a sentence with a check that can fail. The paper's claims are objects of this kind; this tutorial makes three of
 # your own, one that is proved, one that is verified, and one that is refuted by a counterexample.
+#
+# Two learners occur: TD, and ETD, *emphatic* TD, which multiplies each step by a number that follows how the target would have come to the state.
+#
+# *Read [01](01_oblique_projection.ipynb) before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 
 # %%
 import matplotlib.pyplot as plt
@@ -180,3 +184,38 @@ assert len(worse) > 10
 
 # %%
 example.problem().Phi
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. Make the claim that mixing the features changes no fixed point: with $\Phi M$ in place of $\Phi$, TD's values are the same. Verify it on the battery.
+# 2. Does the conjecture of this tutorial hold where both policies are the same?
+#
+# ## Solutions
+#
+# *1.* A violation is a problem on which the values differ. One with two features is mixed; with one it is scaled.
+
+
+# %%
+def mixing_changes_values(problem):
+    d = problem.Phi.shape[1]
+    mixer = sp.Matrix(d, d, lambda i, j: 2 if i == j else 1)
+    mixed = problem.replace(features=problem.Phi * mixer)
+    gap = problem.fixed_point("td").v_hat - mixed.fixed_point("td").v_hat
+    return None if sp.simplify(gap).is_zero_matrix else {"gap": gap}
+
+
+assert Counterexample.find(battery(), mixing_changes_values) is None
+print("no violation on", len(battery()), "problems")
+
+# %% [markdown]
+# *2.* Yes, because ETD is TD there. Where $\xi$ is stationary under the target, $f = (I - \gamma P_\pi^\top)^{-1}\xi = \xi/(1 - \gamma)$, so the two have the same
+# direction and the same fixed point. The search finds nothing, as it must:
+
+# %%
+seeds = range(50)
+same = [random_problem(3, 1, seed=seed) for seed in seeds]
+same = [one.replace(behavior=one.target) for one in same]
+assert all(one.f == one.xi / (1 - one.discount) for one in same)
+assert Counterexample.find(same, etd_is_worse) is None
+print(f"none among {len(same)} problems, and f = xi / (1 - gamma) on each")

@@ -238,7 +238,7 @@ print(f"unique: {point.is_unique}, free directions: {point.null_space.shape[1]}"
 etd = otd.mean_dynamics(free, otd.ETD()).A[0]
 assert otd.stability_region(free, otd.ETD(), x) == sp.S.Reals
 assert sp.discriminant(sp.Poly(etd, x)) < 0
-print("A of ETD is", etd)
+etd
 
 # %% [markdown]
 # *3.* No: the polynomials are better here. The cosines are flat at both ends of the corridor, and the values are not, at the right one.

@@ -33,9 +33,8 @@ def texts(notebook):
 
 def test_each_has_a_number_of_its_own():
     numbers = [s.name[:2] for s in SCRIPTS]
-    assert numbers[:8] == [f"{k:02d}" for k in range(1, 9)]
-    assert len(numbers) == len(set(numbers))
-    assert "11" in numbers
+    assert numbers == [f"{k:02d}" for k in range(1, len(numbers) + 1)]
+    assert len(numbers) >= 11
     assert {p.stem for p in FOLDER.glob("*.ipynb")} == {s.stem for s in SCRIPTS}
 
 
@@ -58,8 +57,41 @@ def test_it_asserts_what_it_says_and_shows_something(script):
     text = script.read_text()
     assert text.startswith("# %% [markdown]\n# # ")
     assert text.count("\nassert ") + text.count("\n    assert ") >= 3
-    assert len(text.split()) < 2200  # fifteen minutes
+    lesson, marked, solutions = text.partition("\n# ## Exercises\n")
+    assert len(lesson.split()) < 2200  # fifteen minutes
+    assert marked
+    assert "\n# ## Solutions\n" in solutions
+    questions, _, answers = solutions.partition("\n# ## Solutions\n")
+    numbers = re.findall(r"^# (\d)\. ", questions, re.MULTILINE)
+    assert len(numbers) >= 2
+    assert re.findall(r"^# \*(\d)\.\* ", answers, re.MULTILINE) == numbers
     assert "http" not in text
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+def test_it_begins_with_what_a_newcomer_needs(script):
+    """How to run it, what to read before it, and what a learner is before it is called by its letters."""
+    first = build.notebook(script).cells[0].source
+    assert first.startswith(
+        "# "
+    )  # jupytext takes a title of one word and a question mark for a command
+    assert "pip install -e '.[tutorials]'" in first
+    assert "*Read " in first or "the first tutorial" in first
+    text = script.read_text()
+    for short, long in (("ETD", "emphatic"), ("SETD", "stable and efficient")):
+        named = re.search(rf"\b{short}\b", text)
+        if named and (heading := re.match(r"# %% \[markdown\]\n# # .*\n", text)):
+            named = re.search(rf"\b{short}\b", text[heading.end() :])
+            before = text[heading.end() :][: named.start() + 300] if named else long
+            assert long in before.lower().replace("*", ""), f"{short} is named and not introduced"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+def test_a_cell_shows_what_it_asserts(script):
+    stored = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    for cell in stored.cells:
+        if re.search(r"^\s*assert ", cell.source, re.MULTILINE):
+            assert cell.outputs, f"nothing is shown of: {cell.source[:200]}"
 
 
 def shown(script):
