@@ -1,13 +1,12 @@
 # %% [markdown]
 # # The two-state example and Table I: what is right, and what is not?
 #
-# Section IV of Lyu et al. (2018) works one example by hand and concludes from its Table I that SETD
-# estimates $X^*$ better than ETD. We rebuild the example, recompute each number exactly, and see which
+# Section IV of Lyu et al. (2018) works one example by hand and concludes from its Table I that the paper's own learner, *stable and
+# efficient* TD (SETD), estimates $X^*$ better than *emphatic* TD (ETD). We rebuild the example, recompute each number exactly, and see which
 # conclusions stand.
 #
-# Two learners are compared. ETD is *emphatic* TD: it multiplies each step by an emphasis, which follows how the target would have come to the state.
-# SETD is the paper's own, *stable and efficient* TD: it multiplies each step by a weight $\omega$ that depends on the features before and after it. Each
-# of them projects obliquely with a matrix $X = \Xi\Omega\Phi$ of its own, as [tutorial 01](01_oblique_projection.ipynb) explains.
+# ETD multiplies each step by an emphasis, which follows how the target would have come to the state; SETD by a weight $\omega$, which depends on the
+# features before and after the step. Each of them projects obliquely with a matrix $X = \Xi\Omega\Phi$ of its own, as [tutorial 01](01_oblique_projection.ipynb) explains.
 #
 # *Read 01 before this one. To run it yourself: in a clone, `pip install -e '.[tutorials]'`.*
 

@@ -46,7 +46,7 @@ LEARNERS_PAGE = """# The learners
 The package has {count} learners. Each is made without arguments, or with a step size first: `otd.TD()`, `otd.TD(0.1)`,
 `otd.TD("1/10", lam="1/2")`. All of them work off-policy. "Exact" says what is computed without
 a simulation: the mean update `A` and `b`, the moments of the weights, and the noise at the fixed point. With d
-features a step costs {costs}. You can also write [a learner of your own](tutorials/05_is_setd_stable.ipynb).
+features a step costs {costs}. You can also write [a learner of your own](tutorials/10_your_own_learner.ipynb).
 
 {table}
 
