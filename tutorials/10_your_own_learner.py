@@ -8,10 +8,10 @@
 #
 # ## The idea
 #
-# TD moves its weights $\theta$ towards a target, $r + \gamma\phi'^\top\theta$, that moves with them. Off-policy it may chase that target for ever. Deep
+# TD moves its weights $\theta$ towards a target, $r + \gamma\,\theta^\top\phi'$, that moves with them. Off-policy it may chase that target for ever. Deep
 # learning has a remedy, the *target network*: take the target from a slow copy $w$ of the weights.
 #
-# $$\delta = r + \gamma\,\phi'^\top w - \phi^\top\theta, \qquad \theta \leftarrow \theta + \alpha\rho\delta\phi, \qquad w \leftarrow w + \alpha\mu(\theta - w).$$
+# $$\delta = r + \gamma\, w^\top\phi' - \theta^\top\phi, \qquad \theta \leftarrow \theta + \alpha\rho\delta\phi, \qquad w \leftarrow w + \alpha\mu(\theta - w).$$
 #
 # The number $\mu$ says how fast the copy follows. Does it help?
 #

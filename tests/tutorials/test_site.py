@@ -136,7 +136,7 @@ def test_claims_stand_with_their_verdicts(makers):
     for result in results:
         (page,) = (p for p in made.values() if f"({result.id})=" in p)
         assert f'<div class="claim {result.verdict}">' in page
-        assert f"{result.verdict} | [" in made["claims/index.md"]
+        assert f"\u00a0{result.verdict} | [" in made["claims/index.md"]
         assert f"(#{result.id})" in made["claims/index.md"]
     assert "Right is:" in "".join(made.values())
     assert "application/json;base64" in "".join(made.values())

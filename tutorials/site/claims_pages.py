@@ -76,7 +76,7 @@ def index(results: list[ClaimResult], sections: list[PaperSection]) -> str:
 
 def told(verdict: str) -> str:
     """A verdict with its sign, so that none is told by its colour alone."""
-    return f"{MARKS[Verdict(verdict)]} {verdict}"
+    return f"{MARKS[Verdict(verdict)]}\u00a0{verdict}"
 
 
 def cell(claim: ClaimSection) -> str:
