@@ -14,8 +14,12 @@ from obliquetd.plotting.routes import Curve, Node
 __all__ = ["Anchor", "box_of", "placed"]
 
 Points = npt.NDArray[np.float64]
-GAPS = (3.0, 8.0, 15.0, 24.0)
+GAPS = (3.0, 8.0, 15.0)
 """Between a curve and its label, the best first."""
+CLEAR = 2.5
+"""How much nearer to its own curve a label is than to any other, so that the eye sees it."""
+REACH = 40.0
+"""How far from a label curves are looked at."""
 FEW = 24
 """Labels up to which two are moved at once."""
 
@@ -61,8 +65,8 @@ def placed(
     owners: Sequence[int],
     curves: Sequence[Curve],
     nodes: Sequence[Node],
-) -> tuple[list[Points], int, int]:
-    """A place for each label; how many cover something, and how many are nearer to another's curve."""
+) -> tuple[list[Points], Any, Any]:
+    """A place for each label; which cover something, and which are not clearly nearest to their own curve."""
     points = np.vstack([c.points for c in curves]) if curves else np.zeros((0, 2))
     whose = np.array([c.stroke for c in curves for _ in c.points], dtype=int)
     blocks = np.array([box_of(n.place, (2 * n.wide + 4, 2 * n.high + 4)) for n in nodes])
@@ -75,22 +79,23 @@ def placed(
             [anchor.points + (np.abs(away) @ half + gap)[:, None] * away for away, gap, _ in tries]
         )
         boxes = box_of(centers, size)
-        far = _distance(boxes, points)
+        near = _around(boxes, points)
+        far, mine = _distance(boxes, points[near]), whose[near] == owner
         bad = (far < 1.5).sum(axis=1) + 20.0 * _meet(boxes, blocks).sum(axis=1)
-        own = far[:, whose == owner].min(axis=1, initial=np.inf)
-        other = far[:, whose != owner].min(axis=1, initial=np.inf)
+        own = far[:, mine].min(axis=1, initial=np.inf)
+        other = far[:, ~mine].min(axis=1, initial=np.inf)
         cost = np.concatenate([anchor.cost + 0.012 * gap + more for _, gap, more in tries])
         choices.append(boxes)
         hard.append(bad)
         # A label belongs to what it is nearest to.
-        unclear.append(other < own + 2.0)
+        unclear.append(other < own + CLEAR)
         costs.append(cost + 0.06 * np.clip(7.0 - other, 0, None) + unclear[-1])
     picked = _picked(choices, hard, costs)
     boxes = np.array([choices[k][p] for k, p in enumerate(picked)]).reshape(-1, 4)
     meeting = _meet(boxes, boxes, 1.0) & ~np.eye(len(boxes), dtype=bool)
     wrong = meeting.any(axis=1) | np.array([hard[k][p] > 0 for k, p in enumerate(picked)], bool)
-    vague = sum(bool(unclear[k][p]) for k, p in enumerate(picked))
-    return [(b[:2] + b[2:]) / 2 for b in boxes], int(wrong.sum()), vague
+    vague = np.array([unclear[k][p] for k, p in enumerate(picked)], bool)
+    return [(b[:2] + b[2:]) / 2 for b in boxes], wrong, vague
 
 
 def _picked(choices: list[Any], hard: list[Any], costs: list[Any]) -> list[int]:
@@ -131,11 +136,17 @@ def _make_room(k: int, picked: dict[int, int], best: Any) -> None:
         picked[k], picked[i] = old
 
 
+def _around(boxes: Points, points: Points) -> Any:
+    """Which points may matter to boxes: the farther ones are nearest to none."""
+    low, high = boxes[:, :2].min(axis=0) - REACH, boxes[:, 2:].max(axis=0) + REACH
+    return ((points > low) & (points < high)).all(axis=1)
+
+
 def _distance(boxes: Points, points: Points) -> Points:
-    """From each box to each point along the farther axis, 0 inside."""
+    """From each box to each point, 0 inside."""
     off = [np.maximum(boxes[:, k, None] - points[:, k], points[:, k] - boxes[:, k + 2, None])
            for k in (0, 1)]  # fmt: skip
-    return np.asarray(np.maximum(np.maximum(*off), 0.0))
+    return np.asarray(np.hypot(*np.maximum(off, 0.0)))
 
 
 def _meet(boxes: Points, others: Points, room: float = 0.0) -> Any:

@@ -1,7 +1,8 @@
 """A picture of a graph before it is drawn: every node, curve and label with its place.
 
-The layout grows until no label covers a curve, a node or another label. What does not fit a page
-then goes without labels.
+The layout grows until no label covers a curve, a node or another label, and each is nearest to its own
+curve. Labels for which no room is found become marks, which a key explains; what does not fit a page then
+goes without labels.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.plotting.frame import LABEL
-from obliquetd.plotting.labels import Anchor, box_of, placed
+from obliquetd.plotting.keys import labelled
+from obliquetd.plotting.labels import Anchor, box_of
 from obliquetd.plotting.layout import Layout
 from obliquetd.plotting.outcomes import Stroke
 from obliquetd.plotting.routes import Curve, Node, arched, bent, loop, loop_angles, text_size
@@ -36,6 +38,8 @@ SAID_BELOW = 4
 MANY = 6
 """States from which what all of them do is written once; in a star it always is."""
 GROWTH = 1.17
+STRUCTURED = ("line", "star")
+"""Layouts that show what the model is; marks in them are better than labels in another."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,10 @@ class Label:
 
 @dataclass
 class Scene:
-    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are nearer to another's curve.
+    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are not nearest to their curve.
 
-    ``unsaid`` are a few labels that found no place; a legend can say them.
+    ``key`` says what marks mean that stand in place of labels, by the mark; ``unsaid`` are a few labels that found
+    no place. A legend can say both.
     """
 
     nodes: list[Node]
@@ -62,6 +67,7 @@ class Scene:
     wrong: int = 0
     vague: int = 0
     unsaid: list[Label] = field(default_factory=list)
+    key: dict[str, Label] = field(default_factory=dict)
 
     @property
     def bounds(self) -> Points:
@@ -83,6 +89,11 @@ class Scene:
         """Whether letters stay readable on a page."""
         return self.size[0] <= LARGEST[0] and self.size[1] <= LARGEST[1]
 
+    @property
+    def clear(self) -> bool:
+        """Whether each label can be read, and belongs to one curve."""
+        return self.fits and not self.wrong and not self.vague
+
 
 def fitting(
     layouts: Iterable[Layout], strokes: Sequence[Stroke], names: Sequence[str], labels: bool | None
@@ -103,16 +114,17 @@ def fitting(
     best: Scene | None = None
     for layout in each() if labels is not False else ():
         tried = _grown(layout, strokes, names)
-        best = min([tried, best] if best else [tried], key=lambda x: (not x.fits, x.wrong, x.vague))
-        if best.fits and not best.wrong:
+        best = min([best, tried] if best else [tried], key=_worth)
+        if best.clear and (not best.key or layout.kind in STRUCTURED):
             return best
         if best.wrong > 0.3 * len(best.labels):
             break
-    if best is not None and labels:
+    if best is not None and (labels or best.clear):
         return best
     scene = _plain(each, strokes, names)
     if scene is not None and best is not None and len(best.labels) <= SAID_BELOW:
-        scene.unsaid = best.labels
+        of = best.key
+        scene.unsaid = [of.get(label.text, label) for label in best.labels]
     return scene
 
 
@@ -123,33 +135,44 @@ def _plain(
     for room, edge in ((14.0, 60.0), (6.0, 30.0)):
         for layout in each():
             scale = _least(layout, names, room, edge)
-            scene = _arranged(layout, strokes, names, scale, labelled=False)
+            scene = _arranged(layout, strokes, names, scale)
             larger = min(x / max(y, 1.0) for x, y in zip(ROOMY, scene.size, strict=True))
             if larger > 1:
-                return _arranged(layout, strokes, names, scale * larger, labelled=False)
+                return _arranged(layout, strokes, names, scale * larger)
             if scene.fits:
                 return scene
     return None
 
 
+def _worth(scene: Scene) -> tuple[Any, ...]:
+    """Orders scenes, the best first."""
+    return not scene.fits, scene.wrong, scene.vague, len(scene.key), scene.size[0]
+
+
 def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> Scene:
-    """The layout with labels, at the scale at which fewest are wrong; a little larger to be clear."""
+    """The layout with labels, at the scale at which fewest are wrong; a little larger to be clear.
+
+    Where none is clear at any scale, those that are not become marks.
+    """
     least = 54.0 if layout.kind == "line" and len(names) > 8 else 90.0
     scale = _least(layout, names, 30.0, least)
-    best = _arranged(layout, strokes, names, scale, labelled=True)
-    further = 0
+    best = _arranged(layout, strokes, names, scale, labels="words")
+    scales, further = [scale], 0
     for _ in range(8):
         if not (best.wrong or best.vague) or further == 3:
             break
         further += not best.wrong
         share = best.wrong / len(best.labels) if best.labels else 0.0
         scale *= GROWTH ** (1 if share < 0.15 else 2 if share < 0.4 else 3)
-        scene = _arranged(layout, strokes, names, scale, labelled=True)
+        scene = _arranged(layout, strokes, names, scale, labels="words")
         if not scene.fits or (not best.wrong and scene.size[0] > CALM):
             break
-        if (scene.wrong, scene.vague) < (best.wrong, best.vague):
-            best = scene
-    return best
+        scales.append(scale)
+        best = min(best, scene, key=_worth)
+    if best.clear:
+        return best
+    marked = (_arranged(layout, strokes, names, x, labels="marks") for x in scales)
+    return min(best, *marked, key=_worth)
 
 
 def _wide(name: str) -> float:
@@ -169,8 +192,9 @@ def _least(layout: Layout, names: Sequence[str], room: float, edge: float) -> fl
 
 
 def _arranged(
-    layout: Layout, strokes: Sequence[Stroke], names: Sequence[str], scale: float, *, labelled: bool
+    layout: Layout, strokes: Sequence[Stroke], names: Sequence[str], scale: float, *, labels: str = ""
 ) -> Scene:
+    """The scene at a scale, with no ``labels``, with "words", or with "marks" in place of those without room."""
     nodes = [Node(p * scale, _wide(x)) for p, x in zip(layout.states, names, strict=True)]
     dots = {k: Node(p * scale, 3.0, 3.0) for k, p in layout.hubs.items()}
     scene = Scene(nodes, dots, [])
@@ -185,7 +209,7 @@ def _arranged(
             continue
         way = nodes[t].place - nodes[s].place
         length = float(np.linalg.norm(way))
-        gap = _lane(strokes, group, way / length) if labelled else 15.0
+        gap = _lane(strokes, group, way / length) if labels else 15.0
         for i, k in enumerate(group):
             off = 9.0 + gap * i if (t, s) in bundles else gap * (i - (len(group) - 1) / 2)
             leap = layout.kind == "line" and length > (1.5 if to_and_fro else 2.5) * scale
@@ -213,16 +237,18 @@ def _arranged(
             curve = loop(node, angle, k)
             scene.curves.append(curve)
             anchors[k] = Anchor.along(curve, early=False)
-    if labelled:
+    if labels:
         texts = {k: _text(strokes[k], layout, names) for k in anchors}
         if layout.center is not None or len(names) >= MANY:
             _told_once(strokes, texts, anchors, names)
-        sizes = [text_size(texts[k], LABEL) for k in anchors]
-        blocks = [*nodes, *dots.values()]
-        places, scene.wrong, scene.vague = placed(
-            sizes, list(anchors.values()), list(anchors), scene.curves, blocks
+        taken = {*names, *(stroke.called for stroke in strokes)} if labels == "marks" else None
+        shown, places, found, scene.wrong, scene.vague = labelled(
+            texts, anchors, strokes, scene.curves, [*nodes, *dots.values()], taken
         )
-        scene.labels = [Label(texts[k], p, k) for k, p in zip(anchors, places, strict=True)]
+        scene.labels = [Label(shown[k], places[k], k) for k in anchors]
+        for (text, _), mark in found.items():
+            k = next(k for k in anchors if shown[k] == mark)
+            scene.key[mark] = Label(text, places[k], k)
     return scene
 
 
@@ -244,7 +270,7 @@ def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
     outer = [scene.nodes[t] for t in stroke.targets]
     far = float(np.linalg.norm(outer[0].place - middle.place)) + 9.0 * len(scene.rings)
     scene.rings[k] = far
-    turns = np.linspace(0, 2 * math.pi, 181)
+    turns = np.linspace(0, 2 * math.pi, 361)
     rim = middle.place + far * np.column_stack([np.cos(turns), np.sin(turns)])
     band = [middle.place + (rim - middle.place) * (far + x) / far for x in (-5, 0, 5)]
     scene.curves.append(Curve(rim[:2], k, arrow=False))
