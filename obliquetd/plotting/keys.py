@@ -14,13 +14,13 @@ from obliquetd.plotting.routes import Curve, Node, text_size
 
 __all__ = ["Placed", "labelled", "marks"]
 
-ROUNDS = 5
+ROUNDS = 4
 """How often labels are placed anew after some of them became marks."""
 
 Group = tuple[str, int | None]
 """What labels have in common that share a mark: their text, and the action whose colour they have."""
-Placed = tuple[dict[int, str], dict[int, Any], dict[Group, str], int, int]
-"""Of each stroke the text and its place; the marks; how many cover something, and how many are unclear."""
+Placed = tuple[list[tuple[str, Any, int]], dict[Group, str], int, int]
+"""Each label's text, place and stroke; the marks; how many cover something, and how many are unclear."""
 
 
 def marks(taken: Iterable[str]) -> Iterator[str]:
@@ -57,10 +57,11 @@ def labelled(
     for _ in range(ROUNDS):
         shown = {k: found.get(group[k], text) for k, text in texts.items()}
         sizes = [text_size(shown[k], LABEL) for k in anchors]
-        places, wrong, vague = placed(sizes, list(anchors.values()), list(anchors), curves, blocks)
+        places, beside, wrong, vague = placed(sizes, list(anchors.values()), curves, blocks)
         bad = [group[k] for k, b in zip(anchors, wrong | vague, strict=True) if b]
         more = dict.fromkeys(x for x in bad if x not in found)
         if taken is None or not more:
             break
         found |= {x: next(fresh) for x in more}
-    return shown, dict(zip(anchors, places, strict=True)), found, int(wrong.sum()), int(vague.sum())
+    told = [shown[k] for k in anchors]
+    return list(zip(told, places, beside, strict=True)), found, int(wrong.sum()), int(vague.sum())

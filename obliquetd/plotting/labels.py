@@ -20,6 +20,7 @@ CLEAR = 2.5
 """How much nearer to its own curve a label is than to any other, so that the eye sees it."""
 REACH = 40.0
 """How far from a label curves are looked at."""
+MOST_JOINED = 8
 FEW = 24
 """Labels up to which two are moved at once."""
 
@@ -33,11 +34,12 @@ def box_of(places: Any, size: tuple[float, float]) -> Any:
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where a label may be: points, directions in which it stands off, and a cost of each."""
+    """Where a label may be: points, directions in which it stands off, and a cost and the stroke of each."""
 
     points: Points
     away: Points
     cost: Any
+    strokes: Any
 
     @classmethod
     def along(cls, curve: Curve, early: bool = True) -> Anchor:
@@ -49,29 +51,41 @@ class Anchor:
             np.vstack([points, points]),
             np.vstack([right, -right]),
             np.concatenate([off, off + 0.02]),
+            np.full(2 * len(shares), curve.stroke),
         )
 
     @classmethod
-    def around(cls, place: Points, room: float) -> Anchor:
+    def around(cls, place: Points, room: float, stroke: int) -> Anchor:
         """On all sides of a point."""
         angles = np.arange(16) * np.pi / 8
         away = np.column_stack([np.cos(angles), np.sin(angles)])
-        return cls(place + room * away, away, 0.02 * np.arange(16.0) / 16)
+        cost = 0.02 * np.arange(16.0) / 16
+        return cls(place + room * away, away, cost, np.full(16, stroke))
+
+    @classmethod
+    def any_of(cls, anchors: Sequence[Anchor]) -> Anchor:
+        """At any one of them; the first few will do, for more take long."""
+        few = anchors[:MOST_JOINED]
+        return cls(
+            np.vstack([x.points for x in few]),
+            np.vstack([x.away for x in few]),
+            np.concatenate([x.cost for x in few]),
+            np.concatenate([x.strokes for x in few]),
+        )
 
 
 def placed(
     sizes: Sequence[tuple[float, float]],
     anchors: Sequence[Anchor],
-    owners: Sequence[int],
     curves: Sequence[Curve],
     nodes: Sequence[Node],
-) -> tuple[list[Points], Any, Any]:
-    """A place for each label; which cover something, and which are not clearly nearest to their own curve."""
+) -> tuple[list[Points], list[int], Any, Any]:
+    """A place for each label, and the stroke that it is beside; which cover something, and which are not clearly nearest to their own curve."""
     points = np.vstack([c.points for c in curves]) if curves else np.zeros((0, 2))
     whose = np.array([c.stroke for c in curves for _ in c.points], dtype=int)
     blocks = np.array([box_of(n.place, (2 * n.wide + 4, 2 * n.high + 4)) for n in nodes])
-    choices, costs, hard, unclear = [], [], [], []
-    for size, anchor, owner in zip(sizes, anchors, owners, strict=True):
+    choices, costs, hard, unclear, beside = [], [], [], [], []
+    for size, anchor in zip(sizes, anchors, strict=True):
         half = np.array(size) / 2
         flat = np.eye(2)[np.abs(anchor.away / half).argmax(axis=1)] * np.sign(anchor.away)
         tries = [(flat, g, 0.0) for g in GAPS] + [(anchor.away, g, 0.05) for g in GAPS[:2]]
@@ -80,10 +94,11 @@ def placed(
         )
         boxes = box_of(centers, size)
         near = _around(boxes, points)
-        far, mine = _distance(boxes, points[near]), whose[near] == owner
+        far, of = _distance(boxes, points[near]), whose[near]
+        beside.append(np.tile(anchor.strokes, len(tries)))
         bad = (far < 1.5).sum(axis=1) + 20.0 * _meet(boxes, blocks).sum(axis=1)
-        own = far[:, mine].min(axis=1, initial=np.inf)
-        other = far[:, ~mine].min(axis=1, initial=np.inf)
+        own = far.min(axis=1, initial=np.inf, where=of == beside[-1][:, None])
+        other = far.min(axis=1, initial=np.inf, where=~np.isin(of, anchor.strokes))
         cost = np.concatenate([anchor.cost + 0.012 * gap + more for _, gap, more in tries])
         choices.append(boxes)
         hard.append(bad)
@@ -95,7 +110,8 @@ def placed(
     meeting = _meet(boxes, boxes, 1.0) & ~np.eye(len(boxes), dtype=bool)
     wrong = meeting.any(axis=1) | np.array([hard[k][p] > 0 for k, p in enumerate(picked)], bool)
     vague = np.array([unclear[k][p] for k, p in enumerate(picked)], bool)
-    return [(b[:2] + b[2:]) / 2 for b in boxes], wrong, vague
+    strokes = [int(beside[k][p]) for k, p in enumerate(picked)]
+    return [(b[:2] + b[2:]) / 2 for b in boxes], strokes, wrong, vague
 
 
 def _picked(choices: list[Any], hard: list[Any], costs: list[Any]) -> list[int]:

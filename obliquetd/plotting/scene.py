@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -157,7 +157,7 @@ def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> S
     least = 54.0 if layout.kind == "line" and len(names) > 8 else 90.0
     scale = _least(layout, names, 30.0, least)
     best = _arranged(layout, strokes, names, scale, labels="words")
-    scales, further = [scale], 0
+    best_at, smallest, further = scale, scale, 0
     for _ in range(8):
         if not (best.wrong or best.vague) or further == 3:
             break
@@ -167,12 +167,12 @@ def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> S
         scene = _arranged(layout, strokes, names, scale, labels="words")
         if not scene.fits or (not best.wrong and scene.size[0] > CALM):
             break
-        scales.append(scale)
-        best = min(best, scene, key=_worth)
+        if _worth(scene) < _worth(best):
+            best, best_at = scene, scale
     if best.clear:
         return best
-    marked = (_arranged(layout, strokes, names, x, labels="marks") for x in scales)
-    return min(best, *marked, key=_worth)
+    marked = [_arranged(layout, strokes, names, x, labels="marks") for x in sorted({smallest, best_at})]
+    return min([best, *marked], key=_worth)
 
 
 def _wide(name: str) -> float:
@@ -227,7 +227,7 @@ def _arranged(
             for t in stroke.targets:
                 bend = 0.25 if t in stroke.sources else 0.0
                 scene.curves.append(bent(dots[k], nodes[t], bend, k, nodes))
-            anchors[k] = Anchor.around(dots[k].place, 4.0)
+            anchors[k] = Anchor.around(dots[k].place, 4.0, k)
         elif stroke.is_merged and layout.center is not None:
             anchors[k] = _ring(scene, layout, stroke, k)
     for s, node in enumerate(nodes):
@@ -242,13 +242,13 @@ def _arranged(
         if layout.center is not None or len(names) >= MANY:
             _told_once(strokes, texts, anchors, names)
         taken = {*names, *(stroke.called for stroke in strokes)} if labels == "marks" else None
-        shown, places, found, scene.wrong, scene.vague = labelled(
+        said, found, scene.wrong, scene.vague = labelled(
             texts, anchors, strokes, scene.curves, [*nodes, *dots.values()], taken
         )
-        scene.labels = [Label(shown[k], places[k], k) for k in anchors]
+        scene.labels = [Label(*x) for x in said]
         for (text, _), mark in found.items():
-            k = next(k for k in anchors if shown[k] == mark)
-            scene.key[mark] = Label(text, places[k], k)
+            first = next(x for x in scene.labels if x.text == mark)
+            scene.key[mark] = replace(first, text=text)
     return scene
 
 
@@ -288,6 +288,7 @@ def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
         middle.place + np.vstack([(far + x) * away for x in (4, 34)]),
         np.vstack([away, away]),
         np.concatenate([cost, cost + 0.3]),
+        np.full(2 * len(cost), k),
     )
 
 
@@ -331,10 +332,6 @@ def _told_once(
         first, *rest = group
         told = "every state" if len(sources) == len(names) else "every other state"
         texts[first] = strokes[first].told(whence=f"from {told}")
-        anchors[first] = Anchor(
-            np.vstack([anchors[k].points for k in group]),
-            np.vstack([anchors[k].away for k in group]),
-            np.concatenate([anchors[k].cost for k in group]),
-        )
+        anchors[first] = Anchor.any_of([anchors[k] for k in group])
         for k in rest:
             del texts[k], anchors[k]

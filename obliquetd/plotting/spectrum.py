@@ -10,20 +10,23 @@ import sympy as sp
 
 from obliquetd.display import mathtext
 from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.plotting.style import OTHER, SHADE_LINES, curve_labels, fresh_axes
+from obliquetd.plotting.style import SHADE, SHADE_LINES, curve_labels, fresh_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["eigenvalues"]
 
-UNSTABLE = "#F6E3E3"
 HEIGHT = 0.3
 """The height of the largest imaginary part, in rows."""
 NEAR = 0.05
 """What lies this near to 0, as a share of the whole width, is shown enlarged as well."""
 SAME = 1e-7
 """Floating eigenvalues as near as that, as a share of the largest, are counted as one."""
+SPOTS = ((0.0, 9.0), (9.0, 0.0), (0.0, -9.0), (-9.0, 0.0), (9.0, 9.0), (9.0, -9.0))
+"""Where a number may stand beside its mark, in points; the first that is free is taken."""
+ROOM = 11.0
+"""Points between a number and any other mark."""
 LARGEST = 24
 """Weights up to which multiplicities are read off the exact characteristic polynomial."""
 
@@ -68,14 +71,10 @@ def eigenvalues(
     names = curve_labels({name: dyn.learner for name, dyn in named.items()})
     ax.set_yticks(range(len(named)), list(names.values()))
     ax.set_xlabel("eigenvalues: real part" + (" (height in a row: imaginary part)" if tall else ""))
-    ax.text(
-        0.01, 1.01, "hatched: unstable", transform=ax.transAxes, fontsize="small", color=SHADE_LINES
-    )
+    notes = ["hatched: unstable"]
     if any(frozen for _, frozen in spectra.values()):
-        ax.text(
-            0.01, 1.08, "hollow: no update moves there", transform=ax.transAxes, fontsize="small",
-            color=OTHER,
-        )  # fmt: skip
+        notes.append("hollow: no update moves there")
+    ax.set_title(" · ".join(notes), loc="left", fontsize="small")
     near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
     if near:
         from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
@@ -85,7 +84,7 @@ def eigenvalues(
         _draw(inset, named, spectra, (-reach, reach), tall)
         inset.set_yticks([])
         inset.set_xticks([-reach / 2, reach / 2], [f"{-reach / 2:.1g}", f"{reach / 2:.1g}"])
-        inset.set_title("near 0", fontsize="small")
+        inset.set_xlabel("near 0")  # room is made for that of the picture
     return ax
 
 
@@ -124,41 +123,54 @@ def _draw(
 ) -> None:  # fmt: skip
     """The rows inside a window; imaginary parts are heights, of which ``tall`` is the largest."""
     ax.axvspan(
-        window[0], 0, facecolor=UNSTABLE, edgecolor=SHADE_LINES, hatch="///", linewidth=0, alpha=0.35,
-        zorder=0,
-    )  # fmt: skip
+        window[0], 0, facecolor=SHADE, edgecolor=SHADE_LINES, hatch="///", linewidth=0, zorder=0
+    )
     ax.axvline(0, color="#555555", linewidth=0.9)
+    ax.set_xlim(*window)
+    ax.set_ylim(len(spectra) - 0.5, -0.5)
     for row, (name, (found, frozen)) in enumerate(spectra.items()):
         kind: Any = named[name].learner
         ax.axhline(row, color="#CCCCCC", linewidth=0.7, zorder=0.5)
-        repeated = [x for x, times in found for _ in range(times)]
-        heights = [row - (HEIGHT * x.imag / tall if tall else 0) for x in repeated]
+        places = [(x.real, row - (HEIGHT * x.imag / tall if tall else 0)) for x, _ in found]
+        counts = [times for _, times in found]
+        where = [place for place, times in zip(places, counts, strict=True) for _ in range(times)]
+        x, y = np.array(where).reshape(-1, 2).T
+        still = np.zeros(frozen), np.full(frozen, row)
+        for along, size in (((x, y), 11), (still, 14)):  # so that marks are seen on the fill as well
+            ax.plot(*along, marker=kind.mark, color="white", linestyle="none", markersize=size, zorder=1)
         ax.plot(
-            [x.real for x in repeated], heights, marker=kind.mark, color=kind.color,
-            linestyle="none", label=mathtext(name), markersize=7,
+            x, y, marker=kind.mark, color=kind.color, linestyle="none", label=mathtext(name), markersize=7,
         )  # fmt: skip
-        for x, times in found:
-            if times > 1 and window[0] < x.real < window[1]:
-                _beside(
-                    ax,
-                    x.real,
-                    row - (HEIGHT * x.imag / tall if tall else 0),
-                    f"×{times}",
-                    x.imag < 0,
-                )
         if frozen:
             ax.plot(
-                np.zeros(frozen), np.full(frozen, row), marker=kind.mark, color=kind.color,
-                linestyle="none", markersize=10, markerfacecolor="none", zorder=2.5,
+                *still, marker=kind.mark, color=kind.color, linestyle="none", markersize=10,
+                markerfacecolor="none", zorder=2.5,
             )  # fmt: skip
-            if frozen > 1:
-                _beside(ax, 0, row, f"×{frozen}", below=True)
-    ax.set_xlim(*window)
-    ax.set_ylim(len(spectra) - 0.5, -0.5)
+            places, counts = [*places, (0.0, float(row))], [*counts, frozen]
+        _number(ax, places, counts)
 
 
-def _beside(ax: Axes, x: float, y: float, text: str, below: bool = False) -> None:
-    ax.annotate(
-        text, (x, y), (4, -5 if below else 4), textcoords="offset points", fontsize="small",
-        va="top" if below else "bottom",
-    )  # fmt: skip
+def _number(ax: Axes, places: list[tuple[float, float]], counts: list[int]) -> None:
+    """How often each mark of a row occurs, beside it and away from all others."""
+    box = ax.get_window_extent()
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    dpi = ax.figure.dpi
+    unit = 72 / dpi * np.array([box.width / (right - left), box.height / (top - bottom)])
+    marks = np.array(places) * unit
+    for k, times in enumerate(counts):
+        if times == 1 or not left < places[k][0] < right:
+            continue
+        others = np.delete(marks, k, axis=0)
+        inside = [s for s in SPOTS if left * unit[0] < marks[k][0] + 1.5 * s[0] < right * unit[0]]
+
+        def free(spot: tuple[float, float], k: int = k, others: Any = others) -> float:
+            away = np.linalg.norm(others - marks[k] - np.array(spot), axis=1)
+            return min(float(away.min(initial=np.inf)), ROOM)
+
+        dx, dy = max(inside or SPOTS, key=free)  # the first of those that are free
+        ax.annotate(
+            f"×{times}", places[k], (0.75 * dx, 0.6 * dy), textcoords="offset points", fontsize="small",
+            ha="left" if dx > 0 else "right" if dx < 0 else "center",
+            va="bottom" if dy > 0 else "top" if dy < 0 else "center",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=1.5,
+        )  # fmt: skip
