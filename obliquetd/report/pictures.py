@@ -86,10 +86,14 @@ def _least_width(ax: Axes, svg: str) -> str:
 def themed(svg: str) -> str:
     """A picture that follows the page, light or dark: a clear ground, its ink the page's, tints see-through.
 
+    Other colours are mixed with white on a dark page, as far as its ``--strength`` says.
+
     Examples
     --------
     >>> themed('<svg a="b"><path style="fill: #f3d9d9; stroke: #000000"/></svg>')
     '<svg class="themed" fill="currentColor" a="b"><path style="fill: #ae000026; stroke: currentColor"/></svg>'
+    >>> themed('<path style="stroke: #0072b2"/>')
+    '<path style="stroke: color-mix(in srgb, #0072b2 var(--strength), white)"/>'
     """
     if len(set(re.findall(r"fill: (#[0-9a-f]{6})", svg))) > MOST_FILLS:
         return svg.replace("<svg ", '<svg class="shaded" ', 1)
@@ -100,11 +104,13 @@ def themed(svg: str) -> str:
 
 
 def _see_through(color: str) -> str:
-    """A tint as the least opaque colour that looks so on white; any other colour as it is."""
+    """A tint as the least opaque colour that looks so on white; a colour, mixed; a grey as it is."""
     channels = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
     least = min(channels)
-    if least < 200 or max(channels) - least < 8:
+    if max(channels) - least < 8:
         return color
+    if least < 200:
+        return f"color-mix(in srgb, {color} var(--strength), white)"
     opacity = 255 - least
     full = [round(255 * (c - least) / opacity) for c in channels]
     return "#" + "".join(f"{c:02x}" for c in (*full, opacity))
