@@ -131,9 +131,13 @@ def projections(
     elif own:
         handles, words = ax.get_legend_handles_labels()
         figure: Any = ax.figure
-        figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+        figure.legend(
+            handles, words, loc="outside lower center", ncols=3, frameon=False, fontsize="small"
+        )
     else:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False, fontsize="small")
+        ax.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False, fontsize="small"
+        )
     return ax
 
 

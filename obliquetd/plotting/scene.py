@@ -171,7 +171,9 @@ def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> S
             best, best_at = scene, scale
     if best.clear:
         return best
-    marked = [_arranged(layout, strokes, names, x, labels="marks") for x in sorted({smallest, best_at})]
+    marked = [
+        _arranged(layout, strokes, names, x, labels="marks") for x in sorted({smallest, best_at})
+    ]
     return min([best, *marked], key=_worth)
 
 
@@ -192,7 +194,12 @@ def _least(layout: Layout, names: Sequence[str], room: float, edge: float) -> fl
 
 
 def _arranged(
-    layout: Layout, strokes: Sequence[Stroke], names: Sequence[str], scale: float, *, labels: str = ""
+    layout: Layout,
+    strokes: Sequence[Stroke],
+    names: Sequence[str],
+    scale: float,
+    *,
+    labels: str = "",
 ) -> Scene:
     """The scene at a scale, with no ``labels``, with "words", or with "marks" in place of those without room."""
     nodes = [Node(p * scale, _wide(x)) for p, x in zip(layout.states, names, strict=True)]

@@ -136,8 +136,13 @@ def _draw(
         where = [place for place, times in zip(places, counts, strict=True) for _ in range(times)]
         x, y = np.array(where).reshape(-1, 2).T
         still = np.zeros(frozen), np.full(frozen, row)
-        for along, size in (((x, y), 11), (still, 14)):  # so that marks are seen on the fill as well
-            ax.plot(*along, marker=kind.mark, color="white", linestyle="none", markersize=size, zorder=1)
+        for along, size in (
+            ((x, y), 11),
+            (still, 14),
+        ):  # so that marks are seen on the fill as well
+            ax.plot(
+                *along, marker=kind.mark, color="white", linestyle="none", markersize=size, zorder=1
+            )
         ax.plot(
             x, y, marker=kind.mark, color=kind.color, linestyle="none", label=mathtext(name), markersize=7,
         )  # fmt: skip

@@ -42,6 +42,7 @@ def test_a_mean_that_few_runs_carry_is_said():
     assert few_runs(parts).tolist() == [10, 1, 2, 0]
     problem = two_state(reward=1)
     found = simulate(problem, {"a": TD(0.01), "b": SETD(0.01)}, 40, 20)
+
     def rings(**more):
         ax = learning_curves(found, **more)
         assert not ax.texts  # a curve would strike them through
