@@ -270,6 +270,7 @@ def _name_axes(ax: Axes, problem: PolicyEvaluation, n: int) -> None:
         solid.set_zlabel(names[2])
         for axis in (solid.xaxis, solid.yaxis, solid.zaxis):
             axis.labelpad = LABEL_PAD
+            axis.set_pane_color((1, 1, 1, 0))
         sides = np.ptp([solid.get_xlim(), solid.get_ylim(), solid.get_zlim()], axis=1)
         solid.set_box_aspect(sides, zoom=ZOOM)
         solid.locator_params(nbins=5)

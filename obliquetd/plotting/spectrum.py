@@ -23,10 +23,12 @@ NEAR = 0.05
 """What lies this near to 0, as a share of the whole width, is shown enlarged as well."""
 SAME = 1e-7
 """Floating eigenvalues as near as that, as a share of the largest, are counted as one."""
-SPOTS = ((0.0, 9.0), (9.0, 0.0), (0.0, -9.0), (-9.0, 0.0), (9.0, 9.0), (9.0, -9.0))
+SPOTS = (
+    (0.0, 10.0), (14.0, 0.0), (0.0, -10.0), (-14.0, 0.0), (12.0, 10.0), (12.0, -10.0), (-12.0, 10.0), (-12.0, -10.0),
+)  # fmt: skip
 """Where a number may stand beside its mark, in points; the first that is free is taken."""
-ROOM = 11.0
-"""Points between a number and any other mark."""
+ROOM = (15.0, 9.0)
+"""Points sideways and upwards between the middles of a number and of any other mark or number."""
 LARGEST = 24
 """Weights up to which multiplicities are read off the exact characteristic polynomial."""
 
@@ -67,20 +69,21 @@ def eigenvalues(
     width = max(high - low, 1e-12)
     tall = float(np.abs(points.imag).max())
     window = (low - max(0.1 * width, 0.15 * high), high + 0.1 * width)
-    _draw(ax, named, spectra, window, tall)
+    near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
+    reach = 1.3 * max(near, default=0.0)
+    _draw(ax, named, spectra, window, tall, enlarged=reach)
     names = curve_labels({name: dyn.learner for name, dyn in named.items()})
     ax.set_yticks(range(len(named)), list(names.values()))
-    ax.set_xlabel("eigenvalues: real part" + (" (height in a row: imaginary part)" if tall else ""))
+    ax.set_xlabel("eigenvalues: real part")
     notes = ["hatched: unstable"]
     if any(frozen for _, frozen in spectra.values()):
         notes.append("hollow: no update moves there")
-    ax.set_title(" · ".join(notes), loc="left", fontsize="small")
-    near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
+    told = " · ".join(notes) + ("\nheight in a row: imaginary part" if tall else "")
+    ax.set_title(told, loc="left", fontsize="small")
     if near:
         from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
 
         inset = make_axes_locatable(ax).append_axes("right", size="35%", pad=0.15)
-        reach = 1.3 * max(near)
         _draw(inset, named, spectra, (-reach, reach), tall)
         inset.set_yticks([])
         inset.set_xticks([-reach / 2, reach / 2], [f"{-reach / 2:.1g}", f"{reach / 2:.1g}"])
@@ -119,9 +122,12 @@ def _counted(dynamics: MeanDynamics) -> Counted:
 
 def _draw(
     ax: Axes, named: Mapping[str, MeanDynamics], spectra: Mapping[str, Counted],
-    window: tuple[float, float], tall: float,
+    window: tuple[float, float], tall: float, *, enlarged: float = 0.0,
 ) -> None:  # fmt: skip
-    """The rows inside a window; imaginary parts are heights, of which ``tall`` is the largest."""
+    """The rows inside a window; imaginary parts are heights, of which ``tall`` is the largest.
+
+    What is at most ``enlarged`` is shown and numbered elsewhere.
+    """
     ax.axvspan(
         window[0], 0, facecolor=SHADE, edgecolor=SHADE_LINES, hatch="///", linewidth=0, zorder=0
     )
@@ -152,7 +158,11 @@ def _draw(
                 markerfacecolor="none", zorder=2.5,
             )  # fmt: skip
             places, counts = [*places, (0.0, float(row))], [*counts, frozen]
-        _number(ax, places, counts)
+        _number(
+            ax,
+            places,
+            [1 if abs(x) < enlarged else n for (x, _), n in zip(places, counts, strict=True)],
+        )
 
 
 def _number(ax: Axes, places: list[tuple[float, float]], counts: list[int]) -> None:
@@ -160,22 +170,22 @@ def _number(ax: Axes, places: list[tuple[float, float]], counts: list[int]) -> N
     box = ax.get_window_extent()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     dpi = ax.figure.dpi
-    unit = 72 / dpi * np.array([box.width / (right - left), box.height / (top - bottom)])
+    unit = 72 / dpi * np.array([box.width / (right - left), box.height / (bottom - top)])
     marks = np.array(places) * unit
+    written: list[Any] = []
     for k, times in enumerate(counts):
         if times == 1 or not left < places[k][0] < right:
             continue
-        others = np.delete(marks, k, axis=0)
+        taken = np.array([*np.delete(marks, k, axis=0), *written]).reshape(-1, 2)
         inside = [s for s in SPOTS if left * unit[0] < marks[k][0] + 1.5 * s[0] < right * unit[0]]
 
-        def free(spot: tuple[float, float], k: int = k, others: Any = others) -> float:
-            away = np.linalg.norm(others - marks[k] - np.array(spot), axis=1)
-            return min(float(away.min(initial=np.inf)), ROOM)
+        def free(spot: tuple[float, float], k: int = k, taken: Any = taken) -> float:
+            away = np.abs(taken - marks[k] - np.array(spot) * (1, -1)) / ROOM  # rows go down
+            return min(float(away.max(axis=1).min(initial=np.inf)), 1.0)
 
-        dx, dy = max(inside or SPOTS, key=free)  # the first of those that are free
+        spot = max(inside or SPOTS, key=free)  # the first of those that are free
+        written.append(marks[k] + np.array(spot) * (1, -1))
         ax.annotate(
-            f"×{times}", places[k], (0.75 * dx, 0.6 * dy), textcoords="offset points", fontsize="small",
-            ha="left" if dx > 0 else "right" if dx < 0 else "center",
-            va="bottom" if dy > 0 else "top" if dy < 0 else "center",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=1.5,
+            f"×{times}", places[k], spot, textcoords="offset points", fontsize="small", ha="center",
+            va="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=1.5,
         )  # fmt: skip

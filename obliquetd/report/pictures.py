@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from obliquetd.display import html_text
-from obliquetd.plotting.style import drawn
+from obliquetd.plotting.style import SHADE, SHADE_LINES, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +22,8 @@ LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""
 INK = {"#000000": "currentColor", "#222222": "currentColor", "#262626": "currentColor",
         "#444444": "var(--soft)",
-       "#888888": "var(--soft)", "#ffffff": "var(--paper)"}  # fmt: skip
-"""Colours that follow the page; white is its ground."""
+       "#888888": "var(--soft)", "#ffffff": "var(--paper)"} | {x.lower(): x.lower() for x in (SHADE, SHADE_LINES)}  # fmt: skip
+"""Colours that follow the page; white is its ground. Where a learner is unstable looks the same on all."""
 MOST_FILLS = 12
 """Fills of a picture that still follows the page; one of more is a heat map, and keeps its white ground."""
 

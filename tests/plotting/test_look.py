@@ -19,7 +19,7 @@ from obliquetd.domains import (
 )
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.experiments import grid, simulate, sweep
-from obliquetd.learners import ETD, GTD2, SETD, TD
+from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient
 from obliquetd.plotting import (
     eigenvalues,
     learning_curves,
@@ -52,6 +52,9 @@ def ran():
 PICTURES = {
     "eigenvalues of one": lambda: rows(baird_star(), TD()),
     "eigenvalues": lambda: rows(baird_star(), TD(), ETD(), SETD()),
+    "eigenvalues of six": lambda: rows(
+        baird_star(), TD(), SETD(), ETD(), GTD2(mu=1), TDC(mu=1), ResidualGradient()
+    ),
     "complex eigenvalues": lambda: rows(random_problem(4, 3, seed=2), TD(), GTD2(mu=1)),
     "field": lambda: field(starts=[(3, -3), (-2, 2), (2.9, -3)], alpha=0.02, steps=20),
     "plane": lambda: projections(two_state(reward=1)),
