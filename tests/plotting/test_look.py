@@ -1,6 +1,8 @@
 """What every picture has in common: nothing cut off by a plain savefig, nothing too small, fills told apart."""
 
 import itertools
+import re
+from importlib.resources import files
 
 import matplotlib.colors
 import numpy as np
@@ -21,6 +23,7 @@ from obliquetd.dynamics import mean_dynamics
 from obliquetd.experiments import grid, simulate, sweep
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient
 from obliquetd.plotting import (
+    COLORS,
     eigenvalues,
     learning_curves,
     mdp_graph,
@@ -30,7 +33,8 @@ from obliquetd.plotting import (
     stability_regions_2d,
     vector_field,
 )
-from obliquetd.report.pictures import LEAST_SHRINK, WIDTH
+from obliquetd.plotting.graph import ACTIONS
+from obliquetd.report.pictures import LEAST_SHRINK, WIDTH, themed
 
 
 def rows(problem, *learners):
@@ -174,3 +178,20 @@ def test_cells_of_a_grid_are_told_from_walls_in_grey():
     boxes = [c for c in cells if luminance(c) > 0.15]  # without the brown of arrows
     assert len(boxes) > 5
     assert min(contrast(wall, cell) for wall in walls for cell in boxes) >= 3
+
+
+def mixed(color, strength):
+    return [1 - strength * (1 - x) for x in matplotlib.colors.to_rgb(color)]
+
+
+def test_coloured_words_and_lines_are_seen_on_light_and_dark_pages():
+    """WCAG 2: words need a contrast of 4.5, lines and marks of 3; on paper a few light hues have a mark each."""
+    page = files("obliquetd.report").joinpath("templates/base.html.j2").read_text(encoding="utf-8")
+    strengths = [int(x) / 100 for x in re.findall(r"--strength: (\d+)%", page)]
+    papers = re.findall(r"--paper: (#\w+)", page)
+    assert len(strengths) == len(papers) == 3  # light, dark and printed
+    assert "color-mix(in srgb, #0072b2 var(--strength), white)" in themed("<svg >#0072b2</svg>")
+    for strength, paper in zip(strengths, papers, strict=True):
+        assert min(contrast(mixed(x, strength), paper) for x in ACTIONS) >= 4.5
+    dark = strengths[1], papers[1]
+    assert min(contrast(mixed(x, dark[0]), dark[1]) for x in COLORS.values()) >= 3

@@ -214,7 +214,9 @@ def test_eigenvalues_and_their_half_plane():
         assert lines[name].get_color() == COLORS[name]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["TD", "ETD", "SETD"]
     assert ax.get_xlim()[0] < min(lines["TD"].get_xdata()) < 0 < ax.get_xlim()[1]
-    assert ax.get_title("left") == "hatched: unstable · hollow: no update moves there"
+    assert ax.get_title("left").split("\n") == [
+        "hatched: unstable · hollow: no update moves there", "height in a row: imaginary part",
+    ]  # fmt: skip
 
 
 def test_multiplicities_are_exact_and_a_crowd_at_0_is_enlarged():
