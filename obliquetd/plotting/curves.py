@@ -300,7 +300,7 @@ def sensitivity(
     ax.set_xlabel("step size α (crosses: off the scale, or diverged)")
     ax.set_ylabel(f"{ERRORS[error]}, {'whole run' if criterion == 'whole' else 'last tenth'}")
     ax.grid(True, alpha=0.25, linewidth=0.6)
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(framealpha=0.85, edgecolor="none", fontsize="small")
     return ax
 
 

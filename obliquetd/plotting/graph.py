@@ -16,13 +16,14 @@ import numpy as np
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP
+from obliquetd.plotting.fitting import fitting
 from obliquetd.plotting.frame import LABEL, framed
 from obliquetd.plotting.gridworld import draw_grid
 from obliquetd.plotting.layout import Layout, cells_of, chain_order, layouts
 from obliquetd.plotting.matrix import draw_matrix
 from obliquetd.plotting.outcomes import Stroke, merged
 from obliquetd.plotting.routes import Curve, Node
-from obliquetd.plotting.scene import NAME, Scene, fitting
+from obliquetd.plotting.scene import NAME, Scene
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:

@@ -1,14 +1,12 @@
 """A picture of a graph before it is drawn: every node, curve and label with its place.
 
-The layout grows until no label covers a curve, a node or another label, and each is nearest to its own
-curve. Labels for which no room is found become marks, which a key explains; what does not fit a page then
-goes without labels.
+A layout and a scale make a scene; :mod:`obliquetd.plotting.fitting` looks for those with which it can be read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,24 +20,15 @@ from obliquetd.plotting.layout import Layout
 from obliquetd.plotting.outcomes import Stroke
 from obliquetd.plotting.routes import Curve, Node, arched, bent, loop, loop_angles, text_size
 
-__all__ = ["NAME", "Label", "Scene", "fitting"]
+__all__ = ["NAME", "Label", "Scene", "arranged", "half_width"]
 
 Points = npt.NDArray[np.float64]
 NAME = 9.5
 """Size of the letters of a state's name."""
 LARGEST = (1040.0, 640.0)
 """Width and height in points up to which letters stay readable where a report shows the picture."""
-ROOMY = (460.0, 330.0)
-"""Width and height that a graph without labels takes at least one of."""
-CALM = 760.0
-"""Width up to which a scene grows only so that no label is nearer to the curve of another."""
-SAID_BELOW = 4
-"""Labels that a legend says where the picture has no room for them."""
 MANY = 6
 """States from which what all of them do is written once; in a star it always is."""
-GROWTH = 1.17
-STRUCTURED = ("line", "star")
-"""Layouts that show what the model is; marks in them are better than labels in another."""
 
 
 @dataclass(frozen=True)
@@ -95,105 +84,12 @@ class Scene:
         return self.fits and not self.wrong and not self.vague
 
 
-def fitting(
-    layouts: Iterable[Layout], strokes: Sequence[Stroke], names: Sequence[str], labels: bool | None
-) -> Scene | None:
-    """The first arrangement in which all labels are clear; without labels where there is none.
-
-    With ``labels`` True they are kept, and the arrangement is that which covers least. None where not
-    even the nodes fit a page.
-    """
-    source, seen = iter(layouts), list[Layout]()
-
-    def each() -> Iterator[Layout]:  # a layout is made when it is tried
-        yield from tuple(seen)
-        for layout in source:
-            seen.append(layout)
-            yield layout
-
-    best: Scene | None = None
-    for layout in each() if labels is not False else ():
-        tried = _grown(layout, strokes, names)
-        best = min([best, tried] if best else [tried], key=_worth)
-        if best.clear and (not best.key or layout.kind in STRUCTURED):
-            return best
-        if best.wrong > 0.3 * len(best.labels):
-            break
-    if best is not None and (labels or best.clear):
-        return best
-    scene = _plain(each, strokes, names)
-    if scene is not None and best is not None and len(best.labels) <= SAID_BELOW:
-        of = best.key
-        scene.unsaid = [of.get(label.text, label) for label in best.labels]
-    return scene
-
-
-def _plain(
-    each: Callable[[], Iterator[Layout]], strokes: Sequence[Stroke], names: Sequence[str]
-) -> Scene | None:
-    """The first layout that fits without labels."""
-    for room, edge in ((14.0, 60.0), (6.0, 30.0)):
-        for layout in each():
-            scale = _least(layout, names, room, edge)
-            scene = _arranged(layout, strokes, names, scale)
-            larger = min(x / max(y, 1.0) for x, y in zip(ROOMY, scene.size, strict=True))
-            if larger > 1:
-                return _arranged(layout, strokes, names, scale * larger)
-            if scene.fits:
-                return scene
-    return None
-
-
-def _worth(scene: Scene) -> tuple[Any, ...]:
-    """Orders scenes, the best first."""
-    return not scene.fits, scene.wrong, scene.vague, len(scene.key), scene.size[0]
-
-
-def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> Scene:
-    """The layout with labels, at the scale at which fewest are wrong; a little larger to be clear.
-
-    Where none is clear at any scale, those that are not become marks.
-    """
-    least = 54.0 if layout.kind == "line" and len(names) > 8 else 90.0
-    scale = _least(layout, names, 30.0, least)
-    best = _arranged(layout, strokes, names, scale, labels="words")
-    best_at, smallest, further = scale, scale, 0
-    for _ in range(8):
-        if not (best.wrong or best.vague) or further == 3:
-            break
-        further += not best.wrong
-        share = best.wrong / len(best.labels) if best.labels else 0.0
-        scale *= GROWTH ** (1 if share < 0.15 else 2 if share < 0.4 else 3)
-        scene = _arranged(layout, strokes, names, scale, labels="words")
-        if not scene.fits or (not best.wrong and scene.size[0] > CALM):
-            break
-        if _worth(scene) < _worth(best):
-            best, best_at = scene, scale
-    if best.clear:
-        return best
-    marked = [
-        _arranged(layout, strokes, names, x, labels="marks") for x in sorted({smallest, best_at})
-    ]
-    return min([best, *marked], key=_worth)
-
-
-def _wide(name: str) -> float:
+def half_width(name: str) -> float:
+    """Of the node that fits a name."""
     return max(11.0, text_size(name, NAME)[0] / 2 + 6)
 
 
-def _least(layout: Layout, names: Sequence[str], room: float, edge: float) -> float:
-    """The scale at which nodes stand ``room`` apart, and the nearest neighbours ``edge``."""
-    places = np.vstack([layout.states, *layout.hubs.values()])
-    wide = np.array([*map(_wide, names), *[4.0] * len(layout.hubs)])
-    if len(places) == 1:
-        return 1.0
-    i, j = np.triu_indices(len(places), 1)
-    gap = np.maximum(np.abs(places[i] - places[j]), 1e-9)
-    needed = np.minimum((wide[i] + wide[j] + room) / gap[:, 0], (22 + room) / gap[:, 1])
-    return max(float(needed.max()), edge)
-
-
-def _arranged(
+def arranged(
     layout: Layout,
     strokes: Sequence[Stroke],
     names: Sequence[str],
@@ -202,7 +98,7 @@ def _arranged(
     labels: str = "",
 ) -> Scene:
     """The scene at a scale, with no ``labels``, with "words", or with "marks" in place of those without room."""
-    nodes = [Node(p * scale, _wide(x)) for p, x in zip(layout.states, names, strict=True)]
+    nodes = [Node(p * scale, half_width(x)) for p, x in zip(layout.states, names, strict=True)]
     dots = {k: Node(p * scale, 3.0, 3.0) for k, p in layout.hubs.items()}
     scene = Scene(nodes, dots, [])
     anchors: dict[int, Anchor] = {}

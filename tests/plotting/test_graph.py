@@ -13,6 +13,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from obliquetd import MDP, Policy, PolicyEvaluation, domains
 from obliquetd.errors import InputError
 from obliquetd.plotting import mdp_graph
+from obliquetd.plotting.fitting import fitting
 from obliquetd.plotting.graph import ACTIONS
 from obliquetd.plotting.grid_facts import facts_of
 from obliquetd.plotting.gridworld import ARROW, GOAL, INK, LEAP, WALL
@@ -20,7 +21,7 @@ from obliquetd.plotting.labels import box_of
 from obliquetd.plotting.layout import cells_of, chain_order, layouts
 from obliquetd.plotting.outcomes import merged
 from obliquetd.plotting.routes import Curve, Node, text_size
-from obliquetd.plotting.scene import NAME, fitting
+from obliquetd.plotting.scene import NAME
 
 REPORT = (960, 640)
 """Pixels that a picture of a report has on a desk: the width of the page, 80 percent of its height."""
