@@ -37,10 +37,10 @@ print("\n".join(sorted({path.stem for path in found.files})))
 # %%
 case = STUDIES["baird"].cases[0]
 exact = case.exact(case.learners)
-fig, axes = plt.subplots(1, 2, figsize=(12, 4.4))
+fig, axes = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
 for ax, error in zip(axes, ("rmse", "rmspbe"), strict=True):
     lines = {name: both[error] for name, both in exact.items()}
-    learning_curves(found.found["baird"], error, ax, exact=lines)
+    learning_curves(found.found["baird"], error, ax, exact=lines, legend=False)
     ax.set_title(
         f"Figure {7 if error == 'rmse' else 6} of the paper: {error.upper()}", fontsize="medium"
     )
@@ -51,7 +51,12 @@ fig.supxlabel(
     'improvement over the GTD2 algorithm wherein the RMSPBE, the RMSE, and the variance are all substantially reduced."',
     fontsize="small", style="italic",
 )  # fmt: skip
-fig.tight_layout()
+fig.legend(
+    *axes[0].get_legend_handles_labels(),
+    loc="outside right center",
+    frameon=False,
+    fontsize="small",
+)
 
 # %% [markdown]
 # Why do they stay? A direction of the weights decays by the real part of its eigenvalue, times the step size, a step. Of

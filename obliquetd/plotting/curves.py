@@ -13,7 +13,7 @@ from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.experiments import Curve, Simulation, Sweep
 from obliquetd.experiments.sweep import Setting
 from obliquetd.learners import parameters
-from obliquetd.plotting.style import LETTERS, curve_labels, fresh_axes, looks, shaded
+from obliquetd.plotting.style import LETTERS, curve_labels, fresh_axes, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def learning_curves(
     """The error of each learner over its runs: the median, a band with 80 % of them, a thin mean.
 
     A mean of heavy tails is that of its few largest runs; where at most a tenth of the runs make half of
-    it and it leaves the band, the picture says how many. Where exact lines are given, the root of the
+    it and it leaves the band most, there is a ring, and the legend says how many. Where exact lines are given, the root of the
     runs' mean square is drawn instead, the quantity that those lines are the limit of. A mean ends
     in a cross where the first run diverged, and the label counts how many did, also outside the
     window. A curve that is 0 at every step is named in the legend and not drawn.
@@ -90,7 +90,8 @@ def learning_curves(
     if not inside.size:
         raise InputError(f"no recorded step lies in the window {first} to {last}")
     inside = inside[np.unique(np.linspace(0, inside.size - 1, POINTS).astype(int))]
-    ax = fresh_axes(ax)
+    own = ax is None
+    ax = fresh_axes(ax, figsize=(6.4, 5.0))
     names = curve_labels({name: curve.learner for name, curve in found.curves.items()})
     styles = looks([curve.learner for curve in found.curves.values()])
     seen: list[np.ndarray] = []
@@ -112,8 +113,22 @@ def learning_curves(
         title = shown_average(
             len(next(iter(found.curves.values())).errors(error)[:runs]), bool(exact)
         )
-        ax.legend(frameon=False, fontsize="small", title=title, title_fontsize="small")
+        _legend(ax, title, above=own)
     return ax
+
+
+def _legend(ax: Axes, title: str | None, *, above: bool) -> None:
+    """Above the curves, where it covers none; on axes of the caller, whose title may be there, among them."""
+    small: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small", "title": title}
+    if not above:
+        ax.legend(framealpha=0.6, edgecolor="none", **small)
+        return
+    words = ax.get_legend_handles_labels()[1]
+    longest = max((len(line) for text in words for line in text.split("\n")), default=0)
+    ax.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1), frameon=False, columnspacing=1.2,
+        ncols=3 if longest <= 16 else 2 if longest <= 30 else 1, **small,
+    )  # fmt: skip
 
 
 class Look(NamedTuple):
@@ -166,7 +181,8 @@ def _draw(
         ax.fill_between(x[good], low, high, color=look.color, alpha=0.15, linewidth=0)
         if not exact:
             ax.plot(x[good], mean[good], color=look.color, linewidth=0.7)
-        _tell_few(ax, x[good], (values**2 if exact else values)[:, good], mean[good], look.color)
+        parts = (values**2 if exact else values)[:, good]
+        _tell_few(ax, x[good], parts, mean[good], look, exact)
     if good.any() and not good.all():
         ax.plot(
             x[good][-1:], mean[good][-1:], marker="X", markersize=9, color=look.color,
@@ -183,23 +199,26 @@ def few_runs(parts: np.ndarray) -> np.ndarray:
     return np.where(total > 0, counts, 0)
 
 
-def _tell_few(ax: Axes, x: np.ndarray, parts: np.ndarray, mean: np.ndarray, color: str) -> None:
-    """Say how many runs carry the mean, where it leaves the band most."""
+def _tell_few(
+    ax: Axes, x: np.ndarray, parts: np.ndarray, mean: np.ndarray, look: Look, exact: bool
+) -> None:
+    """A ring where the mean leaves the band most, and how many runs carry it."""
     if not len(x):
         return
     count = len(parts)
     high = np.percentile(parts, BAND[1], axis=0)
-    average = parts.mean(axis=0)
+    level = parts.mean(axis=0)
     few = few_runs(parts)
-    carried = (few > 0) & (few <= count // 10) & (average > high)
+    carried = (few > 0) & (few <= count // 10) & (level > high)
     if not carried.any():
         return
-    beyond = np.where(carried, average / np.maximum(high, np.finfo(float).tiny), 0.0)
+    beyond = np.where(carried, level / np.maximum(high, np.finfo(float).tiny), 0.0)
     worst = int(beyond.argmax())
-    side, away = ("right", -7) if x[worst] > (x[0] + x[-1]) / 2 else ("left", 7)
-    ax.annotate(
-        f"{few[worst]} of {count} runs", (x[worst], mean[worst]), (away, 0), color=shaded(color, -0.3),
-        textcoords="offset points", ha=side, va="top", fontsize="small",
+    verb, average = "makes" if few[worst] == 1 else "make", "mean square" if exact else "mean"
+    ax.plot(  # words in the picture would be struck through by curves
+        x[worst], mean[worst], marker="o", markersize=9, markerfacecolor="none", markeredgewidth=1.4,
+        color=look.color, linestyle="none",
+        label=f"{look.label}: {few[worst]} of {count} runs {verb}\nhalf of the {average} here",
     )  # fmt: skip
 
 
@@ -281,7 +300,7 @@ def sensitivity(
     ax.set_xlabel("step size α (crosses: off the scale, or diverged)")
     ax.set_ylabel(f"{ERRORS[error]}, {'whole run' if criterion == 'whole' else 'last tenth'}")
     ax.grid(True, alpha=0.25, linewidth=0.6)
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(framealpha=0.85, edgecolor="none", fontsize="small")
     return ax
 
 

@@ -21,8 +21,12 @@ __all__ = ["vector_field"]
 
 ARRIVED = 0.02
 """A path has arrived where it is so near to the fixed point, as a share of the picture."""
-WORD = 0.3
-"""The length of a note, as a share of the picture."""
+WORD, LINE = 0.3, 0.06
+"""The length and the height of a note, as shares of the picture; ends that are nearer share one."""
+HEADS = (0.5, 0.35, 0.65, 0.22, 0.8)
+"""Where on a path its arrowhead may be, as a share of its length: the first that is clear of other heads."""
+APART = 0.08
+"""How far arrowheads are apart at least, as a share of the picture."""
 
 Window = tuple[tuple[float, float], tuple[float, float]]
 
@@ -90,6 +94,8 @@ def vector_field(
     if runs is not None:
         _draw_samples(ax, dynamics, runs, fixed)
     size = max(high - low for low, high in window)
+    ends: list[tuple[Any, int]] = []
+    heads: list[np.ndarray] = []
     for start in starts:
         path = [np.array(start, dtype=float)]
         for _ in range(steps):
@@ -97,13 +103,13 @@ def vector_field(
             if not np.isfinite(step).all() or np.abs(step - center).max() > 1e6:
                 break
             path.append(step)
-        _draw_path(ax, np.array(path), window, color)
+        _draw_path(ax, np.array(path), window, color, heads)
         if fixed is not None and _inside(path[-1], window):
             left = float(np.linalg.norm(path[-1] - fixed))
             if left > ARRIVED * size:
-                leftward, under = path[-1] < fixed
-                leftward |= path[-1][0] > window[0][1] - WORD * (window[0][1] - window[0][0])
-                _tell(ax, path[-1], f"after {len(path) - 1} steps", (leftward, under))
+                ends.append((path[-1], len(path) - 1))
+    if fixed is not None:
+        _tell_ends(ax, ends, fixed, window)
     if fixed is not None:
         ax.plot(
             *fixed, marker="*", color="black", markersize=13, linestyle="none", label="fixed point"
@@ -126,8 +132,19 @@ def _inside(point: Any, window: Window) -> bool:
     return all(low <= x <= high for x, (low, high) in zip(point, window, strict=True))
 
 
-def _draw_path(ax: Axes, path: np.ndarray, window: Window, color: str) -> None:
-    """A path with its start, and an arrowhead halfway along what the window shows of it."""
+def _shares(point: Any, window: Window) -> Any:
+    """A point as shares of the window's sides."""
+    low, high = np.array(window, dtype=float).T
+    return (np.asarray(point) - low) / (high - low)
+
+
+def _draw_path(
+    ax: Axes, path: np.ndarray, window: Window, color: str, heads: list[np.ndarray]
+) -> None:
+    """A path with its start, and an arrowhead about halfway along what the window shows of it.
+
+    ``heads`` are those that are there already; the new one is added.
+    """
     ax.plot(*path.T, color=color, linewidth=1.8)
     ax.plot(*path[0], marker="o", color=color, markersize=5)
     out = [i for i, point in enumerate(path) if not _inside(point, window)]
@@ -135,20 +152,48 @@ def _draw_path(ax: Axes, path: np.ndarray, window: Window, color: str) -> None:
     along = np.append(0, np.linalg.norm(np.diff(seen, axis=0), axis=1).cumsum())
     if along[-1] <= 0:
         return
-    ends: Any = [
-        tuple(float(np.interp(share * along[-1], along, seen[:, k])) for k in (0, 1))
-        for share in (0.45, 0.5)
-    ]
+
+    def at(share: float) -> Any:
+        return np.array([np.interp(share * along[-1], along, seen[:, k]) for k in (0, 1)])
+
+    def free(share: float) -> float:
+        place = _shares(at(share), window)
+        return min([APART, *(float(np.linalg.norm(place - head)) for head in heads)])
+
+    best = max(HEADS, key=free)  # the first of those that are clear
+    heads.append(_shares(at(best), window))
+    ends: Any = [tuple(at(best - 0.05)), tuple(at(best))]
     ax.annotate(
         "", ends[1], ends[0],
         arrowprops={"arrowstyle": "-|>", "color": color, "mutation_scale": 16, "shrinkA": 0, "shrinkB": 0},
     )  # fmt: skip
 
 
-def _tell(ax: Axes, point: Any, text: str, below: Any) -> None:
-    """A note beside a point, away from a fixed point that lies above or right of it (``below``)."""
+def _tell_ends(ax: Axes, ends: Sequence[tuple[Any, int]], fixed: Any, window: Window) -> None:
+    """Where paths end that have not come to the fixed point, and after how many steps; one note for a crowd."""
+    crowds: list[list[tuple[Any, int]]] = []
+    for point, steps in ends:
+        ax.plot(*point, marker="o", markersize=5, markerfacecolor="white", color="#333333")
+        place = _shares(point, window)
+        near = [
+            crowd for crowd in crowds
+            if any((np.abs(_shares(p, window) - place) < (WORD, LINE)).all() for p, _ in crowd)
+        ]  # fmt: skip
+        merged = [(point, steps), *(end for crowd in near for end in crowd)]
+        crowds = [crowd for crowd in crowds if not any(crowd is x for x in near)] + [merged]
+    for crowd in crowds:
+        counts = sorted({steps for _, steps in crowd})
+        told = f"after {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} steps"
+        under = bool(crowd[0][0][1] < fixed[1])
+        point = min((p for p, _ in crowd), key=lambda p: p[1] if under else -p[1])
+        leftward = bool(point[0] < fixed[0]) or _shares(point, window)[0] > 1 - WORD
+        leftward &= bool(_shares(point, window)[0] > WORD)
+        _tell(ax, point, ("each " if len(crowd) > 1 else "") + told, (leftward, under))
+
+
+def _tell(ax: Axes, point: Any, text: str, below: tuple[bool, bool]) -> None:
+    """A note beside a point, on its left or right and below or above it."""
     away = (-7 if below[0] else 7, -7 if below[1] else 7)
-    ax.plot(*point, marker="o", markersize=5, markerfacecolor="white", color="#333333")
     ax.annotate(
         text, point, away, textcoords="offset points", fontsize="small",
         ha="right" if below[0] else "left", va="top" if below[1] else "bottom",

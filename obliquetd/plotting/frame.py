@@ -52,6 +52,9 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
             loc="lower center", bbox_to_anchor=(x, y - height / 2), bbox_transform=ax.transData,
             borderaxespad=0.2, handlelength=2.6, labelspacing=0.35, columnspacing=1.4,
         )  # fmt: skip
+        legend.set_in_layout(
+            False
+        )  # it is inside; room made for it would shrink lines and not letters
         for line in legend.get_lines():
             line.set_linewidth(scale * line.get_linewidth())
             line.set_markersize(scale * line.get_markersize())

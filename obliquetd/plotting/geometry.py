@@ -27,6 +27,9 @@ __all__ = ["projections"]
 TILT = np.radians(30)
 """How far the eye is from the normal of a plane: heights over it are then half as long as they are."""
 
+LABEL_PAD, ZOOM = 7.0, 0.86
+"""Points between the numbers of an axis in space and its name, and the size of the box, which leaves names room."""
+
 NAMES = {"best": "orthogonal", "rg": ResidualGradient.name} | {
     method: LEARNERS[method].name for method in METHODS if method in LEARNERS
 }
@@ -90,6 +93,7 @@ def projections(
     if rank == n:
         raise InputError(f"{rank} independent features on {n} states span everything")
     v = dense(ops.v_pi)[:, 0]
+    own = ax is None
     ax = _axes(ax, n)
     L, r = dense(ops.L_pi), dense(ops.r_pi)[:, 0]
     hats, lost = {}, []
@@ -122,8 +126,18 @@ def projections(
             *_xyz([np.nan] * n), marker="x", color=OTHER, linestyle=":", linewidth=1,
             label=r"$T\hat v$, from which $X$ projects",
         )  # fmt: skip
-    below: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 3} if n == 3 else {}
-    ax.legend(frameon=False, fontsize="small", **below)
+    if n == 2:
+        ax.legend(frameon=False, fontsize="small")
+    elif own:
+        handles, words = ax.get_legend_handles_labels()
+        figure: Any = ax.figure
+        figure.legend(
+            handles, words, loc="outside lower center", ncols=3, frameon=False, fontsize="small"
+        )
+    else:
+        ax.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False, fontsize="small"
+        )
     return ax
 
 
@@ -254,7 +268,11 @@ def _name_axes(ax: Axes, problem: PolicyEvaluation, n: int) -> None:
     if n == 3:
         solid: Any = ax
         solid.set_zlabel(names[2])
-        solid.set_aspect("equal")
+        for axis in (solid.xaxis, solid.yaxis, solid.zaxis):
+            axis.labelpad = LABEL_PAD
+            axis.set_pane_color((1, 1, 1, 0))
+        sides = np.ptp([solid.get_xlim(), solid.get_ylim(), solid.get_zlim()], axis=1)
+        solid.set_box_aspect(sides, zoom=ZOOM)
         solid.locator_params(nbins=5)
     else:
         ax.grid(True, alpha=0.25, linewidth=0.6)

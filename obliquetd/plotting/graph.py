@@ -16,13 +16,14 @@ import numpy as np
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP
+from obliquetd.plotting.fitting import fitting
 from obliquetd.plotting.frame import LABEL, framed
 from obliquetd.plotting.gridworld import draw_grid
 from obliquetd.plotting.layout import Layout, cells_of, chain_order, layouts
 from obliquetd.plotting.matrix import draw_matrix
 from obliquetd.plotting.outcomes import Stroke, merged
 from obliquetd.plotting.routes import Curve, Node
-from obliquetd.plotting.scene import NAME, Scene, fitting
+from obliquetd.plotting.scene import NAME, Scene
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def mdp_graph(
     where that is not 1. For a problem, each edge also gives what the target (pi) and, off-policy,
     the behaviour (mu) do; the wider a line, the more often the target takes the action, and actions
     that it never takes are dashed. Three or more identical outcomes are one edge that branches
-    ("1/6 each"), or in a star one ring.
+    ("1/6 each"), or in a star one ring. Labels that have no place beside their own edge are letters
+    there, which the legend explains.
 
     Parameters
     ----------
@@ -150,6 +152,7 @@ class _Drawing:
             self.axes.text(
                 label.place[0], label.place[1], label.text, ha="center", va="center", fontsize=LABEL * self.scale,
                 color=self._color(label.stroke), zorder=3.5, gid="outcome", linespacing=1.1,
+                fontweight="bold" if label.text in scene.key else "normal", label=_edge(label.stroke),
             )  # fmt: skip
 
     def _color(self, k: int) -> str:
@@ -171,7 +174,7 @@ class _Drawing:
         self.axes.add_patch(
             FancyArrowPatch(
                 path=path, arrowstyle="-|>" if curve.arrow else "-",
-                mutation_scale=11 * self.scale, shrinkA=0, shrinkB=0, **self._line(curve.stroke, self.scale),
+                mutation_scale=11 * self.scale, shrinkA=0, shrinkB=0, label=_edge(curve.stroke), **self._line(curve.stroke, self.scale),
             )
         )  # fmt: skip
 
@@ -182,7 +185,7 @@ class _Drawing:
         band = {"facecolor": "none", "edgecolor": self._color(k), "zorder": 0.5}
         self.axes.add_patch(Circle(place, far, linewidth=9 * self.scale, alpha=0.16, **band))
         line = {x: y for x, y in self._line(k, self.scale).items() if x != "color"}
-        self.axes.add_patch(Circle(place, far, **band, **line))
+        self.axes.add_patch(Circle(place, far, label=_edge(k), **band, **line))
 
     def _center(self, k: int) -> int:
         return next(s for s in range(len(self.mdp.states)) if s not in self.strokes[k].targets)
@@ -254,13 +257,20 @@ class _Drawing:
                 Line2D([], [], linestyle="none", marker="o", markersize=9, markerfacecolor="#E4E4E4",
                        markeredgecolor="black", markeredgewidth=2.0, label="terminal")
             )  # fmt: skip
-        for label in self.scene.unsaid:
+        said = [("", label) for label in self.scene.unsaid]
+        for mark, label in (*self.scene.key.items(), *said):
             told = ", ".join(label.text.split("\n"))
+            told = f"{mark} = {told}" if mark else told
             handles.append(Line2D([], [], label=told, **self._line(label.stroke, 1.0)))
         if not (self.scene.labels or self.scene.unsaid) and self.strokes:
             told = f"{len(self.mdp.table)} outcomes; the table of transitions has their numbers"
             handles.append(Line2D([], [], linestyle="none", label=told))
         return handles
+
+
+def _edge(k: int) -> str:
+    """What a stroke's lines and label share, unseen."""
+    return f"_edge {k}"
 
 
 def _width(stroke: Stroke) -> float:

@@ -45,6 +45,11 @@ class Stroke:
         return len(self.targets) > 1
 
     @property
+    def called(self) -> str:
+        """The name of the action."""
+        return self.head.rpartition(": ")[0]
+
+    @property
     def taken(self) -> bool:
         """Whether the target may take it."""
         return self.chance is None or self.chance > 0

@@ -20,7 +20,7 @@ __all__ = ["Curve", "Node", "arched", "bent", "loop", "loop_angles", "text_size"
 Points = npt.NDArray[np.float64]
 HEIGHT = 11.0
 """Half the height of a node."""
-SPACING = 6.0
+SPACING = 4.0
 """Of the points by which a curve is kept from the labels."""
 
 

@@ -1,41 +1,34 @@
 """A picture of a graph before it is drawn: every node, curve and label with its place.
 
-The layout grows until no label covers a curve, a node or another label. What does not fit a page
-then goes without labels.
+A layout and a scale make a scene; :mod:`obliquetd.plotting.fitting` looks for those with which it can be read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from obliquetd.plotting.frame import LABEL
-from obliquetd.plotting.labels import Anchor, box_of, placed
+from obliquetd.plotting.keys import labelled
+from obliquetd.plotting.labels import Anchor, box_of
 from obliquetd.plotting.layout import Layout
 from obliquetd.plotting.outcomes import Stroke
 from obliquetd.plotting.routes import Curve, Node, arched, bent, loop, loop_angles, text_size
 
-__all__ = ["NAME", "Label", "Scene", "fitting"]
+__all__ = ["NAME", "Label", "Scene", "arranged", "half_width"]
 
 Points = npt.NDArray[np.float64]
 NAME = 9.5
 """Size of the letters of a state's name."""
 LARGEST = (1040.0, 640.0)
 """Width and height in points up to which letters stay readable where a report shows the picture."""
-ROOMY = (460.0, 330.0)
-"""Width and height that a graph without labels takes at least one of."""
-CALM = 760.0
-"""Width up to which a scene grows only so that no label is nearer to the curve of another."""
-SAID_BELOW = 4
-"""Labels that a legend says where the picture has no room for them."""
 MANY = 6
 """States from which what all of them do is written once; in a star it always is."""
-GROWTH = 1.17
 
 
 @dataclass(frozen=True)
@@ -49,9 +42,10 @@ class Label:
 
 @dataclass
 class Scene:
-    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are nearer to another's curve.
+    """What is drawn, in points; ``wrong`` labels cover something, ``vague`` ones are not nearest to their curve.
 
-    ``unsaid`` are a few labels that found no place; a legend can say them.
+    ``key`` says what marks mean that stand in place of labels, by the mark; ``unsaid`` are a few labels that found
+    no place. A legend can say both.
     """
 
     nodes: list[Node]
@@ -62,6 +56,7 @@ class Scene:
     wrong: int = 0
     vague: int = 0
     unsaid: list[Label] = field(default_factory=list)
+    key: dict[str, Label] = field(default_factory=dict)
 
     @property
     def bounds(self) -> Points:
@@ -83,95 +78,27 @@ class Scene:
         """Whether letters stay readable on a page."""
         return self.size[0] <= LARGEST[0] and self.size[1] <= LARGEST[1]
 
-
-def fitting(
-    layouts: Iterable[Layout], strokes: Sequence[Stroke], names: Sequence[str], labels: bool | None
-) -> Scene | None:
-    """The first arrangement in which all labels are clear; without labels where there is none.
-
-    With ``labels`` True they are kept, and the arrangement is that which covers least. None where not
-    even the nodes fit a page.
-    """
-    source, seen = iter(layouts), list[Layout]()
-
-    def each() -> Iterator[Layout]:  # a layout is made when it is tried
-        yield from tuple(seen)
-        for layout in source:
-            seen.append(layout)
-            yield layout
-
-    best: Scene | None = None
-    for layout in each() if labels is not False else ():
-        tried = _grown(layout, strokes, names)
-        best = min([tried, best] if best else [tried], key=lambda x: (not x.fits, x.wrong, x.vague))
-        if best.fits and not best.wrong:
-            return best
-        if best.wrong > 0.3 * len(best.labels):
-            break
-    if best is not None and labels:
-        return best
-    scene = _plain(each, strokes, names)
-    if scene is not None and best is not None and len(best.labels) <= SAID_BELOW:
-        scene.unsaid = best.labels
-    return scene
+    @property
+    def clear(self) -> bool:
+        """Whether each label can be read, and belongs to one curve."""
+        return self.fits and not self.wrong and not self.vague
 
 
-def _plain(
-    each: Callable[[], Iterator[Layout]], strokes: Sequence[Stroke], names: Sequence[str]
-) -> Scene | None:
-    """The first layout that fits without labels."""
-    for room, edge in ((14.0, 60.0), (6.0, 30.0)):
-        for layout in each():
-            scale = _least(layout, names, room, edge)
-            scene = _arranged(layout, strokes, names, scale, labelled=False)
-            larger = min(x / max(y, 1.0) for x, y in zip(ROOMY, scene.size, strict=True))
-            if larger > 1:
-                return _arranged(layout, strokes, names, scale * larger, labelled=False)
-            if scene.fits:
-                return scene
-    return None
-
-
-def _grown(layout: Layout, strokes: Sequence[Stroke], names: Sequence[str]) -> Scene:
-    """The layout with labels, at the scale at which fewest are wrong; a little larger to be clear."""
-    least = 54.0 if layout.kind == "line" and len(names) > 8 else 90.0
-    scale = _least(layout, names, 30.0, least)
-    best = _arranged(layout, strokes, names, scale, labelled=True)
-    further = 0
-    for _ in range(8):
-        if not (best.wrong or best.vague) or further == 3:
-            break
-        further += not best.wrong
-        share = best.wrong / len(best.labels) if best.labels else 0.0
-        scale *= GROWTH ** (1 if share < 0.15 else 2 if share < 0.4 else 3)
-        scene = _arranged(layout, strokes, names, scale, labelled=True)
-        if not scene.fits or (not best.wrong and scene.size[0] > CALM):
-            break
-        if (scene.wrong, scene.vague) < (best.wrong, best.vague):
-            best = scene
-    return best
-
-
-def _wide(name: str) -> float:
+def half_width(name: str) -> float:
+    """Of the node that fits a name."""
     return max(11.0, text_size(name, NAME)[0] / 2 + 6)
 
 
-def _least(layout: Layout, names: Sequence[str], room: float, edge: float) -> float:
-    """The scale at which nodes stand ``room`` apart, and the nearest neighbours ``edge``."""
-    places = np.vstack([layout.states, *layout.hubs.values()])
-    wide = np.array([*map(_wide, names), *[4.0] * len(layout.hubs)])
-    if len(places) == 1:
-        return 1.0
-    i, j = np.triu_indices(len(places), 1)
-    gap = np.maximum(np.abs(places[i] - places[j]), 1e-9)
-    needed = np.minimum((wide[i] + wide[j] + room) / gap[:, 0], (22 + room) / gap[:, 1])
-    return max(float(needed.max()), edge)
-
-
-def _arranged(
-    layout: Layout, strokes: Sequence[Stroke], names: Sequence[str], scale: float, *, labelled: bool
+def arranged(
+    layout: Layout,
+    strokes: Sequence[Stroke],
+    names: Sequence[str],
+    scale: float,
+    *,
+    labels: str = "",
 ) -> Scene:
-    nodes = [Node(p * scale, _wide(x)) for p, x in zip(layout.states, names, strict=True)]
+    """The scene at a scale, with no ``labels``, with "words", or with "marks" in place of those without room."""
+    nodes = [Node(p * scale, half_width(x)) for p, x in zip(layout.states, names, strict=True)]
     dots = {k: Node(p * scale, 3.0, 3.0) for k, p in layout.hubs.items()}
     scene = Scene(nodes, dots, [])
     anchors: dict[int, Anchor] = {}
@@ -185,7 +112,7 @@ def _arranged(
             continue
         way = nodes[t].place - nodes[s].place
         length = float(np.linalg.norm(way))
-        gap = _lane(strokes, group, way / length) if labelled else 15.0
+        gap = _lane(strokes, group, way / length) if labels else 15.0
         for i, k in enumerate(group):
             off = 9.0 + gap * i if (t, s) in bundles else gap * (i - (len(group) - 1) / 2)
             leap = layout.kind == "line" and length > (1.5 if to_and_fro else 2.5) * scale
@@ -203,7 +130,7 @@ def _arranged(
             for t in stroke.targets:
                 bend = 0.25 if t in stroke.sources else 0.0
                 scene.curves.append(bent(dots[k], nodes[t], bend, k, nodes))
-            anchors[k] = Anchor.around(dots[k].place, 4.0)
+            anchors[k] = Anchor.around(dots[k].place, 4.0, k)
         elif stroke.is_merged and layout.center is not None:
             anchors[k] = _ring(scene, layout, stroke, k)
     for s, node in enumerate(nodes):
@@ -213,16 +140,18 @@ def _arranged(
             curve = loop(node, angle, k)
             scene.curves.append(curve)
             anchors[k] = Anchor.along(curve, early=False)
-    if labelled:
+    if labels:
         texts = {k: _text(strokes[k], layout, names) for k in anchors}
         if layout.center is not None or len(names) >= MANY:
             _told_once(strokes, texts, anchors, names)
-        sizes = [text_size(texts[k], LABEL) for k in anchors]
-        blocks = [*nodes, *dots.values()]
-        places, scene.wrong, scene.vague = placed(
-            sizes, list(anchors.values()), list(anchors), scene.curves, blocks
+        taken = {*names, *(stroke.called for stroke in strokes)} if labels == "marks" else None
+        said, found, scene.wrong, scene.vague = labelled(
+            texts, anchors, strokes, scene.curves, [*nodes, *dots.values()], taken
         )
-        scene.labels = [Label(texts[k], p, k) for k, p in zip(anchors, places, strict=True)]
+        scene.labels = [Label(*x) for x in said]
+        for (text, _), mark in found.items():
+            first = next(x for x in scene.labels if x.text == mark)
+            scene.key[mark] = replace(first, text=text)
     return scene
 
 
@@ -244,7 +173,7 @@ def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
     outer = [scene.nodes[t] for t in stroke.targets]
     far = float(np.linalg.norm(outer[0].place - middle.place)) + 9.0 * len(scene.rings)
     scene.rings[k] = far
-    turns = np.linspace(0, 2 * math.pi, 181)
+    turns = np.linspace(0, 2 * math.pi, 361)
     rim = middle.place + far * np.column_stack([np.cos(turns), np.sin(turns)])
     band = [middle.place + (rim - middle.place) * (far + x) / far for x in (-5, 0, 5)]
     scene.curves.append(Curve(rim[:2], k, arrow=False))
@@ -262,6 +191,7 @@ def _ring(scene: Scene, layout: Layout, stroke: Stroke, k: int) -> Anchor:
         middle.place + np.vstack([(far + x) * away for x in (4, 34)]),
         np.vstack([away, away]),
         np.concatenate([cost, cost + 0.3]),
+        np.full(2 * len(cost), k),
     )
 
 
@@ -305,10 +235,6 @@ def _told_once(
         first, *rest = group
         told = "every state" if len(sources) == len(names) else "every other state"
         texts[first] = strokes[first].told(whence=f"from {told}")
-        anchors[first] = Anchor(
-            np.vstack([anchors[k].points for k in group]),
-            np.vstack([anchors[k].away for k in group]),
-            np.concatenate([anchors[k].cost for k in group]),
-        )
+        anchors[first] = Anchor.any_of([anchors[k] for k in group])
         for k in rest:
             del texts[k], anchors[k]

@@ -10,20 +10,25 @@ import sympy as sp
 
 from obliquetd.display import mathtext
 from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.plotting.style import OTHER, SHADE_LINES, curve_labels, fresh_axes
+from obliquetd.plotting.style import SHADE, SHADE_LINES, curve_labels, fresh_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["eigenvalues"]
 
-UNSTABLE = "#F6E3E3"
 HEIGHT = 0.3
 """The height of the largest imaginary part, in rows."""
 NEAR = 0.05
 """What lies this near to 0, as a share of the whole width, is shown enlarged as well."""
 SAME = 1e-7
 """Floating eigenvalues as near as that, as a share of the largest, are counted as one."""
+SPOTS = (
+    (0.0, 10.0), (14.0, 0.0), (0.0, -10.0), (-14.0, 0.0), (12.0, 10.0), (12.0, -10.0), (-12.0, 10.0), (-12.0, -10.0),
+)  # fmt: skip
+"""Where a number may stand beside its mark, in points; the first that is free is taken."""
+ROOM = (15.0, 9.0)
+"""Points sideways and upwards between the middles of a number and of any other mark or number."""
 LARGEST = 24
 """Weights up to which multiplicities are read off the exact characteristic polynomial."""
 
@@ -64,28 +69,25 @@ def eigenvalues(
     width = max(high - low, 1e-12)
     tall = float(np.abs(points.imag).max())
     window = (low - max(0.1 * width, 0.15 * high), high + 0.1 * width)
-    _draw(ax, named, spectra, window, tall)
+    near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
+    reach = 1.3 * max(near, default=0.0)
+    _draw(ax, named, spectra, window, tall, enlarged=reach)
     names = curve_labels({name: dyn.learner for name, dyn in named.items()})
     ax.set_yticks(range(len(named)), list(names.values()))
-    ax.set_xlabel("eigenvalues: real part" + (" (height in a row: imaginary part)" if tall else ""))
-    ax.text(
-        0.01, 1.01, "hatched: unstable", transform=ax.transAxes, fontsize="small", color=SHADE_LINES
-    )
+    ax.set_xlabel("eigenvalues: real part")
+    notes = ["hatched: unstable"]
     if any(frozen for _, frozen in spectra.values()):
-        ax.text(
-            0.01, 1.08, "hollow: no update moves there", transform=ax.transAxes, fontsize="small",
-            color=OTHER,
-        )  # fmt: skip
-    near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
+        notes.append("hollow: no update moves there")
+    told = " · ".join(notes) + ("\nheight in a row: imaginary part" if tall else "")
+    ax.set_title(told, loc="left", fontsize="small")
     if near:
         from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
 
         inset = make_axes_locatable(ax).append_axes("right", size="35%", pad=0.15)
-        reach = 1.3 * max(near)
         _draw(inset, named, spectra, (-reach, reach), tall)
         inset.set_yticks([])
         inset.set_xticks([-reach / 2, reach / 2], [f"{-reach / 2:.1g}", f"{reach / 2:.1g}"])
-        inset.set_title("near 0", fontsize="small")
+        inset.set_xlabel("near 0")  # room is made for that of the picture
     return ax
 
 
@@ -120,45 +122,70 @@ def _counted(dynamics: MeanDynamics) -> Counted:
 
 def _draw(
     ax: Axes, named: Mapping[str, MeanDynamics], spectra: Mapping[str, Counted],
-    window: tuple[float, float], tall: float,
+    window: tuple[float, float], tall: float, *, enlarged: float = 0.0,
 ) -> None:  # fmt: skip
-    """The rows inside a window; imaginary parts are heights, of which ``tall`` is the largest."""
+    """The rows inside a window; imaginary parts are heights, of which ``tall`` is the largest.
+
+    What is at most ``enlarged`` is shown and numbered elsewhere.
+    """
     ax.axvspan(
-        window[0], 0, facecolor=UNSTABLE, edgecolor=SHADE_LINES, hatch="///", linewidth=0, alpha=0.35,
-        zorder=0,
-    )  # fmt: skip
+        window[0], 0, facecolor=SHADE, edgecolor=SHADE_LINES, hatch="///", linewidth=0, zorder=0
+    )
     ax.axvline(0, color="#555555", linewidth=0.9)
+    ax.set_xlim(*window)
+    ax.set_ylim(len(spectra) - 0.5, -0.5)
     for row, (name, (found, frozen)) in enumerate(spectra.items()):
         kind: Any = named[name].learner
         ax.axhline(row, color="#CCCCCC", linewidth=0.7, zorder=0.5)
-        repeated = [x for x, times in found for _ in range(times)]
-        heights = [row - (HEIGHT * x.imag / tall if tall else 0) for x in repeated]
+        places = [(x.real, row - (HEIGHT * x.imag / tall if tall else 0)) for x, _ in found]
+        counts = [times for _, times in found]
+        where = [place for place, times in zip(places, counts, strict=True) for _ in range(times)]
+        x, y = np.array(where).reshape(-1, 2).T
+        still = np.zeros(frozen), np.full(frozen, row)
+        for along, size in (
+            ((x, y), 11),
+            (still, 14),
+        ):  # so that marks are seen on the fill as well
+            ax.plot(
+                *along, marker=kind.mark, color="white", linestyle="none", markersize=size, zorder=1
+            )
         ax.plot(
-            [x.real for x in repeated], heights, marker=kind.mark, color=kind.color,
-            linestyle="none", label=mathtext(name), markersize=7,
+            x, y, marker=kind.mark, color=kind.color, linestyle="none", label=mathtext(name), markersize=7,
         )  # fmt: skip
-        for x, times in found:
-            if times > 1 and window[0] < x.real < window[1]:
-                _beside(
-                    ax,
-                    x.real,
-                    row - (HEIGHT * x.imag / tall if tall else 0),
-                    f"×{times}",
-                    x.imag < 0,
-                )
         if frozen:
             ax.plot(
-                np.zeros(frozen), np.full(frozen, row), marker=kind.mark, color=kind.color,
-                linestyle="none", markersize=10, markerfacecolor="none", zorder=2.5,
+                *still, marker=kind.mark, color=kind.color, linestyle="none", markersize=10,
+                markerfacecolor="none", zorder=2.5,
             )  # fmt: skip
-            if frozen > 1:
-                _beside(ax, 0, row, f"×{frozen}", below=True)
-    ax.set_xlim(*window)
-    ax.set_ylim(len(spectra) - 0.5, -0.5)
+            places, counts = [*places, (0.0, float(row))], [*counts, frozen]
+        _number(
+            ax,
+            places,
+            [1 if abs(x) < enlarged else n for (x, _), n in zip(places, counts, strict=True)],
+        )
 
 
-def _beside(ax: Axes, x: float, y: float, text: str, below: bool = False) -> None:
-    ax.annotate(
-        text, (x, y), (4, -5 if below else 4), textcoords="offset points", fontsize="small",
-        va="top" if below else "bottom",
-    )  # fmt: skip
+def _number(ax: Axes, places: list[tuple[float, float]], counts: list[int]) -> None:
+    """How often each mark of a row occurs, beside it and away from all others."""
+    box = ax.get_window_extent()
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    dpi = ax.figure.dpi
+    unit = 72 / dpi * np.array([box.width / (right - left), box.height / (bottom - top)])
+    marks = np.array(places) * unit
+    written: list[Any] = []
+    for k, times in enumerate(counts):
+        if times == 1 or not left < places[k][0] < right:
+            continue
+        taken = np.array([*np.delete(marks, k, axis=0), *written]).reshape(-1, 2)
+        inside = [s for s in SPOTS if left * unit[0] < marks[k][0] + 1.5 * s[0] < right * unit[0]]
+
+        def free(spot: tuple[float, float], k: int = k, taken: Any = taken) -> float:
+            away = np.abs(taken - marks[k] - np.array(spot) * (1, -1)) / ROOM  # rows go down
+            return min(float(away.max(axis=1).min(initial=np.inf)), 1.0)
+
+        spot = max(inside or SPOTS, key=free)  # the first of those that are free
+        written.append(marks[k] + np.array(spot) * (1, -1))
+        ax.annotate(
+            f"×{times}", places[k], spot, textcoords="offset points", fontsize="small", ha="center",
+            va="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}, zorder=1.5,
+        )  # fmt: skip

@@ -199,6 +199,7 @@ def _pictures(
             mdp_graph(problem),
             "The problem",
             "The problem as a graph: states, actions and their chances.",
+            scrolls=True,
         )
     ]
     fixed = _fixed(dynamics)
@@ -228,7 +229,7 @@ def _field(
     steps = int(min(50_000, np.ceil(4 / (alpha * -eigenvalue.real))))
     v = direction.real
     across = np.array([-v[1], v[0]])
-    starts = [fixed + sign * (0.12 * v + 1.6 * across) for sign in (1, -1)]
+    starts = [fixed + sign * (0.12 * v + 2.5 * across) for sign in (1, -1)]
     ax = vector_field(
         dynamics, starts=[tuple(s) for s in starts], alpha=alpha, steps=steps, window=window
     )

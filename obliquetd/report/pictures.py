@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from obliquetd.display import html_text
-from obliquetd.plotting.style import drawn
+from obliquetd.plotting.style import SHADE, SHADE_LINES, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +22,8 @@ LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""
 INK = {"#000000": "currentColor", "#222222": "currentColor", "#262626": "currentColor",
         "#444444": "var(--soft)",
-       "#888888": "var(--soft)", "#ffffff": "var(--paper)"}  # fmt: skip
-"""Colours that follow the page; white is its ground."""
+       "#888888": "var(--soft)", "#ffffff": "var(--paper)"} | {x.lower(): x.lower() for x in (SHADE, SHADE_LINES)}  # fmt: skip
+"""Colours that follow the page; white is its ground. Where a learner is unstable looks the same on all."""
 MOST_FILLS = 12
 """Fills of a picture that still follows the page; one of more is a heat map, and keeps its white ground."""
 
@@ -86,10 +86,14 @@ def _least_width(ax: Axes, svg: str) -> str:
 def themed(svg: str) -> str:
     """A picture that follows the page, light or dark: a clear ground, its ink the page's, tints see-through.
 
+    Other colours are mixed with white on a dark page, as far as its ``--strength`` says.
+
     Examples
     --------
     >>> themed('<svg a="b"><path style="fill: #f3d9d9; stroke: #000000"/></svg>')
     '<svg class="themed" fill="currentColor" a="b"><path style="fill: #ae000026; stroke: currentColor"/></svg>'
+    >>> themed('<path style="stroke: #0072b2"/>')
+    '<path style="stroke: color-mix(in srgb, #0072b2 var(--strength), white)"/>'
     """
     if len(set(re.findall(r"fill: (#[0-9a-f]{6})", svg))) > MOST_FILLS:
         return svg.replace("<svg ", '<svg class="shaded" ', 1)
@@ -100,11 +104,13 @@ def themed(svg: str) -> str:
 
 
 def _see_through(color: str) -> str:
-    """A tint as the least opaque colour that looks so on white; any other colour as it is."""
+    """A tint as the least opaque colour that looks so on white; a colour, mixed; a grey as it is."""
     channels = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
     least = min(channels)
-    if least < 200 or max(channels) - least < 8:
+    if max(channels) - least < 8:
         return color
+    if least < 200:
+        return f"color-mix(in srgb, {color} var(--strength), white)"
     opacity = 255 - least
     full = [round(255 * (c - least) / opacity) for c in channels]
     return "#" + "".join(f"{c:02x}" for c in (*full, opacity))

@@ -45,8 +45,10 @@ def case_figure(case: Case, found: Sweep, exact: Exact, experiment: Experiment) 
                         case.floor(experiment), color="#444444", linestyle=":", linewidth=1.2,
                         label="standard error of the values",
                     )  # fmt: skip
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", frameon=False)
+    told = {
+        word: x for ax in axes.flat for x, word in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(list(told.values()), list(told), loc="outside right upper", frameon=False)
     sizes = ", ".join(label(learner) for learner in case.learners.values())
     figure.suptitle(
         f"{case.figure}: {case.title}, {shown_average(DRAWN_RUNS, bool(exact))} of them\n{sizes}",

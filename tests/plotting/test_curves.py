@@ -2,6 +2,7 @@ import colorsys
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -9,7 +10,7 @@ from matplotlib.text import Text
 from obliquetd.domains import two_state
 from obliquetd.errors import InputError
 from obliquetd.experiments import grid, simulate, sweep
-from obliquetd.learners import SETD, TD
+from obliquetd.learners import ETD, SETD, TD
 from obliquetd.plotting import COLORS, learning_curves, sensitivity
 from obliquetd.plotting.curves import few_runs
 
@@ -41,15 +42,33 @@ def test_a_mean_that_few_runs_carry_is_said():
     assert few_runs(parts).tolist() == [10, 1, 2, 0]
     problem = two_state(reward=1)
     found = simulate(problem, {"a": TD(0.01), "b": SETD(0.01)}, 40, 20)
-    assert not learning_curves(found).texts
+
+    def rings(**more):
+        ax = learning_curves(found, **more)
+        assert not ax.texts  # a curve would strike them through
+        return [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
+
+    assert not rings()
     found["a"].rmse[7, 30] = 1e4
-    (text,) = learning_curves(found).texts
-    assert text.get_text() == "1 of 20 runs"
-    assert text.xy == (30, found["a"].mean()[30])
-    (text,) = learning_curves(found, exact={"a": np.ones(41)}).texts
-    assert text.get_text() == "1 of 20 runs"
+    (ring,) = rings()
+    assert ring.get_label() == "a: 1 of 20 runs makes\nhalf of the mean here"
+    assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (30, found["a"].mean()[30])
+    (ring,) = rings(exact={"a": np.ones(41)})
+    assert ring.get_label() == "a: 1 of 20 runs makes\nhalf of the mean square here"
     found["a"].rmse[8:12, 30] = 1e4  # more than a tenth are no exception
-    assert not learning_curves(found).texts
+    assert not rings()
+
+
+@pytest.mark.parametrize("size", [(6.4, 5.0), (5.2, 4.2)])
+def test_the_legend_covers_no_curve(size):
+    found = simulate(two_state(reward=1), [TD(0.02), ETD(0.01), SETD(0.01)], 800, runs=20, seed=0)
+    ax = learning_curves(found)
+    ax.figure.set_size_inches(size)
+    FigureCanvasAgg(ax.figure).draw()
+    legend, curves = ax.get_legend().get_window_extent(), ax.get_window_extent()
+    assert legend.y0 >= curves.y1
+    assert 0 <= legend.x0 < legend.x1 <= ax.figure.bbox.x1
+    assert legend.y1 <= ax.figure.bbox.y1
 
 
 def test_learners_are_called_by_what_differs_and_families_share_a_hue():

@@ -13,6 +13,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from obliquetd import MDP, Policy, PolicyEvaluation, domains
 from obliquetd.errors import InputError
 from obliquetd.plotting import mdp_graph
+from obliquetd.plotting.fitting import fitting
 from obliquetd.plotting.graph import ACTIONS
 from obliquetd.plotting.grid_facts import facts_of
 from obliquetd.plotting.gridworld import ARROW, GOAL, INK, LEAP, WALL
@@ -20,7 +21,7 @@ from obliquetd.plotting.labels import box_of
 from obliquetd.plotting.layout import cells_of, chain_order, layouts
 from obliquetd.plotting.outcomes import merged
 from obliquetd.plotting.routes import Curve, Node, text_size
-from obliquetd.plotting.scene import fitting
+from obliquetd.plotting.scene import NAME
 
 REPORT = (960, 640)
 """Pixels that a picture of a report has on a desk: the width of the page, 80 percent of its height."""
@@ -55,6 +56,10 @@ def gid(ax, name):
 def assert_readable(ax):
     """No text over another or outside, none below 8 pixels in a report, no figure of 32 inches."""
     FigureCanvasAgg(ax.figure).draw()
+    if gid(ax, "outcome"):  # places and letters have one scale
+        (left, _), (right, _) = ax.transData.transform([[0, 0], [1, 0]])
+        point = 72 * (right - left) / ax.figure.dpi
+        assert point == pytest.approx(gid(ax, "state")[0].get_fontsize() / NAME, rel=0.02)
     boxes = [(t.get_text(), t.get_window_extent()) for t in texts(ax)]
     for (a, x), (b, y) in itertools.combinations(boxes, 2):
         apart = x.x1 <= y.x0 + 1 or y.x1 <= x.x0 + 1 or x.y1 <= y.y0 + 1 or y.y1 <= x.y0 + 1
@@ -81,6 +86,56 @@ def test_random_models_are_readable(seed):
     assert_readable(ax)
     mdp = getattr(RANDOM[seed], "mdp", RANDOM[seed])
     assert len(gid(ax, "outcome")) == len(merged(mdp, None))
+
+
+def assert_beside_own_edges(ax):
+    """Each label is nearer to a line of its own outcome than to any other, in the pixels that are drawn."""
+    FigureCanvasAgg(ax.figure).draw()
+    lines = {}
+    for patch in ax.patches:
+        if patch.get_label().startswith("_edge"):
+            path = patch.get_path().transformed(patch.get_transform())
+            points = np.vstack([step(np.linspace(0, 1, 300)) for step, _ in path.iter_bezier()])
+            lines.setdefault(patch.get_label(), []).append(points)
+    for text in gid(ax, "outcome"):
+        box = text.get_window_extent()
+        off = {}
+        for name, parts in lines.items():
+            x, y = np.vstack(parts).T
+            away = np.hypot(np.clip(x, box.x0, box.x1) - x, np.clip(y, box.y0, box.y1) - y)
+            off[name] = away.min()
+        own = off.pop(text.get_label())
+        assert 0 < own < 36, text.get_text()
+        assert own < min(off.values(), default=np.inf), text.get_text()
+
+
+@pytest.mark.parametrize("name", [n for n in DOMAINS if n != "rooms"])
+def test_labels_are_nearest_to_their_own_edges(name):
+    assert_beside_own_edges(mdp_graph(DOMAINS[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(len(RANDOM)))
+def test_labels_of_random_models_are_nearest_to_their_own_edges(seed):
+    assert_beside_own_edges(mdp_graph(RANDOM[seed]))
+
+
+def test_labels_without_room_are_letters_and_the_legend_explains_them():
+    problem = domains.boyan_chain()
+    ax = mdp_graph(problem)
+    drawn = [t.get_text() for t in gid(ax, "outcome")]
+    assert sorted(set(drawn)) == ["a", "b", "go: 1, ends"]
+    assert (drawn.count("a"), drawn.count("b")) == (24, 1)
+    told = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert {"a = go: 1/2, r = -3", "b = go: 1, r = -2"} <= set(told)
+    said = {x.text for x in merged(problem.mdp, problem)}
+    assert {x.partition(" = ")[2] for x in told if " = " in x} <= said
+    # a letter is no name of the model's own
+    named = problem.mdp.transitions
+    rows = [("a" if r.state == 13 else str(r.state), "b", "a" if r.next_state == 13 else str(r.next_state),
+             r.probability, r.reward, r.discount) for r in named]  # fmt: skip
+    ax = mdp_graph(MDP.from_transitions(rows))
+    assert {t.get_text() for t in gid(ax, "outcome")} == {"c", "d", "b: 1, ends"}
 
 
 @pytest.mark.slow

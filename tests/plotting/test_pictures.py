@@ -214,7 +214,9 @@ def test_eigenvalues_and_their_half_plane():
         assert lines[name].get_color() == COLORS[name]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["TD", "ETD", "SETD"]
     assert ax.get_xlim()[0] < min(lines["TD"].get_xdata()) < 0 < ax.get_xlim()[1]
-    assert "hollow: no update moves there" in [t.get_text() for t in ax.texts]
+    assert ax.get_title("left").split("\n") == [
+        "hatched: unstable · hollow: no update moves there", "height in a row: imaginary part",
+    ]  # fmt: skip
 
 
 def test_multiplicities_are_exact_and_a_crowd_at_0_is_enlarged():
@@ -231,13 +233,14 @@ def test_multiplicities_are_exact_and_a_crowd_at_0_is_enlarged():
     )
     ax = eigenvalues(mean_dynamics(problem, TD()))
     assert not [t for t in ax.texts if "×" in t.get_text()]
-    solid, hollow = (line for line in ax.get_lines() if line.get_marker() == TD.mark)
+    marks = [line for line in ax.get_lines() if line.get_marker() == TD.mark]
+    solid, hollow = (line for line in marks if line.get_color() != "white")
     assert np.allclose(solid.get_xdata(), [0.25, 0.251, 0.499])
     assert hollow.get_xdata().tolist() == [0]
     assert len(ax.figure.axes) == 1
     (_, near) = eigenvalues(mean_dynamics(star, TD())).figure.axes
-    assert near.get_title() == "near 0"
-    shown = near.get_lines()[2].get_xdata()
+    assert near.get_xlabel() == "near 0"
+    (shown,) = (line.get_xdata() for line in near.get_lines() if line.get_label() == "TD")
     assert any(near.get_xlim()[0] < x < 0 for x in shown)
 
 
@@ -250,8 +253,17 @@ def test_paths_say_whether_they_arrived_and_samples_how_far_off_they_stay():
 
     assert notes(vector_field(dyn, starts=[(3, -3)], alpha=0.05, steps=3000)) == []
     early = vector_field(dyn, starts=[(3, -3), (-2, 2)], alpha=0.02, steps=20)
-    assert notes(early) == ["after 20 steps"] * 2
+    assert notes(early) == ["each after 20 steps"]  # they end side by side
+    apart = vector_field(dyn, starts=[(30, -3), (-20, 2)], alpha=0.02, steps=2)
+    assert notes(apart) == ["after 2 steps"] * 2
     assert sum(t.arrow_patch is not None for t in early.texts) == 2
+    crowd = vector_field(
+        dyn, starts=[(3, -3), (3.1, -3), (3, -2.8), (2.8, -3)], alpha=0.02, steps=20
+    )
+    assert notes(crowd) == ["each after 20 steps"]
+    heads = np.array([t.xy for t in crowd.texts if t.arrow_patch is not None])
+    gaps = np.linalg.norm(heads[:, None] - heads, axis=2)[np.triu_indices(len(heads), 1)]
+    assert gaps.min() > 0.05 * np.ptp(crowd.get_xlim())
     samples = simulate(problem, [TD(0.02)], 50, 2, theta0=[3, -3], keep_path=True)["TD"]
     ax = vector_field(dyn, runs=samples)
     (diamond,) = (line for line in ax.get_lines() if line.get_marker() == "D")
