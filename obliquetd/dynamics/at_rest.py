@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from obliquetd.dynamics.columns import RoundedColumn, features_of
-from obliquetd.dynamics.products import Group, Products, Term
+from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.scalars import Rounded, rounded_entries
+from obliquetd.dynamics.terms import Group, Term
 from obliquetd.learners.forms import is_feature
 
 __all__ = ["AtRest", "Vector", "add_to", "counts", "number_at"]

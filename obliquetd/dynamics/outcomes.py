@@ -17,8 +17,9 @@ from obliquetd.algebra.rounding import roundings
 from obliquetd.dynamics.at_rest import AtRest, add_to, counts, number_at
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.memory_moments import Outcome
-from obliquetd.dynamics.products import Group, Products, Term
+from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.scalars import Rounded, bare, plain
+from obliquetd.dynamics.terms import Group, Term
 from obliquetd.learners.forms import is_feature
 
 __all__ = ["outcomes_at"]

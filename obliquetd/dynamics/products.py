@@ -1,10 +1,6 @@
-"""What a rule makes of every outcome, as a few columns of coefficients: the rule run once for all.
+"""What a rule makes of every outcome of a problem, as a few columns of coefficients.
 
-Where a rule does no more with its vectors than :mod:`obliquetd.learners.forms` allows, an update is a sum of
-
-    c <u, v> z     with z and u rows of the features, weights or memory, and c a number of the outcome,
-
-and the memory that it hands on is too. :class:`Products` holds these terms for groups of outcomes that
+:class:`Products` holds the terms of :mod:`obliquetd.dynamics.terms` for groups of outcomes that
 agree on all comparisons of the rule. Each group is held against the rule itself: its way through the rule
 is run in the strict mode, and one of its outcomes on numbers. A rule that fails is left to the general
 route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
@@ -13,45 +9,26 @@ route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from obliquetd.dynamics.columns import RoundedColumn, columns_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import bare
-from obliquetd.learners.dual import Dual, slope_of, value_of
-from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
+from obliquetd.dynamics.terms import Group, RuleOnColumns
+from obliquetd.learners.forms import NoFormError
 from obliquetd.learners.functions import is_shipped
-from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
-from obliquetd.learners.words import TWIN, Transition
+from obliquetd.learners.wholes import is_of_wholes
+from obliquetd.learners.words import TWIN
 
-__all__ = ["Group", "Products", "Term", "products_of"]
+__all__ = ["Products", "products_of"]
 
-MOST_GROUPS = 100
 MOST_HELD = 5
 """Outcomes of a group that are held against the rule on numbers; of a user's own rule all are."""
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
-Slot = tuple[Any, ...]
-"""("weights" or "memory", the name of an array, an index in it)."""
-
-
-class Term(NamedTuple):
-    """One term of a slot, for the outcomes of a group: column times left times the others."""
-
-    left: Any
-    factors: tuple[Any, ...]
-    column: Any
-
-
-class Group(NamedTuple):
-    """Outcomes that agree on all comparisons: their numbers, and the terms of each slot."""
-
-    outcomes: Any
-    update: dict[Slot, list[Term]]
-    handed: dict[Slot, list[Term]]
 
 
 class Products:
@@ -90,28 +67,23 @@ class Products:
             "s": ops.state[self.first], "n": ops.next_state[self.first],
             "twin": ops.next_state[self.second],
         }  # fmt: skip
-        self._numbers(columns_of(ops, self.rows))
+        given = self._numbers(columns_of(ops, self.rows))
+        self.runs = RuleOnColumns(
+            rule.learner, rule.values, rule.plain.numbers, self.rows, given,
+            partial(columns_of, ops),
+            ops.places.late, float if ops.arithmetic.kind == "float" else object,
+        )  # fmt: skip
         everything = np.arange(len(self.first))
-        self.filled: set[Slot] = set()
-        while True:
-            self.groups = list(self._groups(everything))
-            found = {slot for g in self.groups for slot, terms in g.handed.items() if terms}
-            if not carried or found <= self.filled:
-                break
-            self.filled |= found
-        _, self.weights = stores(
-            columns_of(ops, self.rows), "weights", rule.learner.weights, rule.plain.numbers, None
-        )
-        _, memory = stores(
-            columns_of(ops, self.rows), "memory", rule.learner.memory, rule.plain.numbers, None
-        )
-        self.memory = {slot: over for slot, over in memory.items() if slot in self.filled}
-        self.every_memory = memory
+        self.groups, self.filled = self.runs.groups(everything, carried=carried)
+        self.weights, self.every_memory = self.runs.slots()
+        self.memory = {
+            slot: over for slot, over in self.every_memory.items() if slot in self.filled
+        }
         for group in self.groups:
             self._check(group)
 
-    def _numbers(self, columns: Any) -> None:
-        """The columns of what a transition has."""
+    def _numbers(self, columns: Any) -> dict[str, Any]:
+        """The columns of what a transition has; and the chance of each."""
         ops, first, second = self.ops, self.first, self.second
 
         def column(values: Any, at: Any = first) -> Any:
@@ -120,73 +92,16 @@ class Products:
         pi, mu = column(ops.told_pi), column(ops.told_mu)
         self.chance = column(ops.mu) * column(ops.probability)
         g, rho = column(ops.row_discount), pi / mu
-        self.numbers = {
+        numbers = {
             "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
             "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
             "rho_expected": columns.constant(1) if ops.places.late else rho,
         }  # fmt: skip
         if second is not first:
             self.chance = self.chance * column(ops.mu, second) * column(ops.probability, second)
-            self.numbers["g_twin"] = column(ops.row_discount, second)
-            self.numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
-
-    def _groups(self, everything: Any) -> Iterator[Group]:
-        waiting, count = [everything], 0
-        while waiting:
-            outcomes = waiting.pop()
-            count += 1
-            if count > MOST_GROUPS:
-                raise NoFormError("too many cases")
-            try:
-                update, handed = self._run(outcomes, strict=False)
-            except SplitError as split:
-                waiting += [outcomes[split.mask], outcomes[~split.mask]]
-                continue
-            whole = {**update, **handed}
-            terms = {
-                slot: [Term(left, factors, c) for (left, factors), c in found.items()]
-                for (slot, _), found in whole.items()
-            }
-            yield Group(
-                outcomes,
-                {slot: terms[slot] for slot, _ in update},
-                {slot: terms[slot] for slot, _ in handed},
-            )
-
-    def _run(self, outcomes: Any, *, strict: bool) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The terms of the update, and of the memory handed on, by slot and half."""
-        rule, ops = self.rule, self.ops
-        places = {name: rows[outcomes] for name, rows in self.rows.items()}
-        columns = columns_of(ops, places, strict=strict)
-
-        def number(column: Any) -> Form:
-            return Form(columns, {} if columns.is_zero(column) else {(None, ()): column})
-
-        def of_states(values: tuple[Any, ...]) -> PerState:
-            listed = np.empty(
-                len(values), dtype=float if ops.arithmetic.kind == "float" else object
-            )
-            listed[:] = values
-            return PerState(lambda row: number(columns.column(listed[places[row]])))
-
-        read = {
-            k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
-            for k, v in rule.values.items()
-        }
-        t = {k: number(c if len(c) == 1 else c[outcomes]) for k, c in self.numbers.items()}
-        late = ops.places.late and "features_next" in rule.learner.reads
-        transition = Transition(
-            features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),
-            features_next=Features(columns, "next" if late else "now"), **t,
-        )  # fmt: skip
-        kinds = rule.learner.weights, rule.learner.memory
-        x, weights = stores(columns, "weights", kinds[0], rule.plain.numbers, None)
-        m, memory = stores(columns, "memory", kinds[1], rule.plain.numbers, self.filled)
-        alpha = Dual(number(columns.constant(0)), number(columns.constant(1)))
-        run = on_forms(rule.learner.rule, strict=strict)
-        run(x, m, transition, alpha, rule.learner.numbers(**read))
-        zero = Form(columns, {})
-        return _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
+            numbers["g_twin"] = column(ops.row_discount, second)
+            numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
+        return numbers
 
     def _check(self, group: Group) -> None:
         """Outcomes of a group, from the first to the last, in the strict mode and on numbers.
@@ -197,8 +112,8 @@ class Products:
         size = len(group.outcomes)
         held = min(size, MOST_HELD) if is_shipped(self.rule.learner.rule) else size
         at = group.outcomes[np.unique(np.linspace(0, size - 1, held).astype(int))]
-        strict = self._run(at, strict=True)
-        plain = self._run(at, strict=False)
+        strict = self.runs.run(at, self.filled, strict=True)
+        plain = self.runs.run(at, self.filled, strict=False)
         for mine, theirs in zip(strict, plain, strict=True):
             if not is_of_wholes(mine, theirs, _same):
                 raise NoFormError("an entry counts in another way than the others")
@@ -247,19 +162,6 @@ class Products:
             second, u = self.rule.transition(int(self.second[outcome]))
             chance, t = chance * second, t._replace(twin=u.n, g_twin=u.g, rho_twin=u.rho)
         return Sample(t.s, t.n, chance, t)
-
-
-def _ended(slots: dict[Slot, bool], state: Any, part: Any, zero: Form) -> dict[Any, Any]:
-    """What the arrays of a state hold in the end, by slot and half."""
-    out = {}
-    for slot in slots:
-        _, name, at = slot
-        store = getattr(state, name)
-        for (index, half), kept in store.kept.items():
-            if index == at:
-                found = part(kept)
-                out[slot, half] = (found if isinstance(found, Form) else zero).terms
-    return out
 
 
 def _same(a: Any, b: Any) -> bool:

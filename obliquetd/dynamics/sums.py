@@ -22,7 +22,8 @@ from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import power_of_two, roundings
 from obliquetd.algebra.storage import gathered
 from obliquetd.dynamics.columns import RoundedColumn, features_of
-from obliquetd.dynamics.products import Products, Term
+from obliquetd.dynamics.products import Products
+from obliquetd.dynamics.terms import Term, feeding_order, split
 from obliquetd.learners.forms import NoFormError, is_feature
 
 __all__ = ["Sums"]
@@ -74,23 +75,6 @@ class Sums:
             self.tables[table] = features_of(self.products.ops, table[1])
         return self.tables[table]
 
-    def _split(self, term: Term) -> tuple[Any, Any, list[Any]]:
-        """The weights that a term is linear in with the vector beside them, and its memories."""
-        weights: Any = None
-        memories = [term.left] if term.left is not None and term.left[0] == "memory" else []
-        for factor in term.factors:
-            parts = [factor[1:]] if factor[0] == "number" else list(factor[1:3])
-            inside = [v for v in parts if v[0] == "weights"]
-            memories += [v for v in parts if v[0] == "memory"]
-            if len(inside) > 1 or (inside and weights is not None):
-                raise NoFormError("an update that is not affine in the weights")
-            if inside:
-                other = next((v for v in parts if v[0] != "weights"), None)
-                weights = inside[0], other
-        if len(memories) > 1:
-            raise NoFormError("an update that is not affine in the memory")
-        return weights, term.left, memories
-
     def _scaled(self, term: Term, outcomes: Any, memories: list[Any]) -> Any:
         """The column of a term times the weight of each outcome: its chance, and xi or a mean memory."""
         weight = (self.products.chance if memories else self.weight)[outcomes]
@@ -130,22 +114,8 @@ class Sums:
         SingularError
             Where nothing decays one on some closed class.
         """
-        products = self.products
-        import networkx as nx  # late: it is slow to load, and few problems come here
-
-        feeds = nx.DiGraph()
-        feeds.add_nodes_from(products.memory)
-        for group in products.groups:
-            for slot, terms in group.handed.items():
-                for term in terms:
-                    weights, _, memories = self._split(term)
-                    if weights:
-                        raise NoFormError("a memory that depends on the weights")
-                    feeds.add_edges_from((m, slot) for m in memories)
-        order = nx.condensation(feeds)
-        for component in nx.topological_sort(order):
-            members = order.nodes[component]["members"]
-            self._solve_together([slot for slot in products.memory if slot in members])
+        for slots in feeding_order(self.products.groups, self.products.memory):
+            self._solve_together(slots)
 
     def _solve_together(self, slots: list[Any]) -> None:
         products, n, k = self.products, self.n, len(slots)
@@ -157,7 +127,7 @@ class Sums:
             s, t = products.rows["s"][outcomes], products.rows["n"][outcomes]
             for slot, i in place.items():
                 for term in group.handed.get(slot, ()):
-                    memories = self._split(term)[2]
+                    memories = split(term)[1]
                     row = i * n + t
                     if memories and memories[0] in place:
                         if term.factors != (
@@ -230,7 +200,8 @@ class Sums:
                 for term in (
                     _folded(terms, self.products, o) if self.arithmetic.kind == "float" else terms
                 ):
-                    weights, left, memories = self._split(term)
+                    weights, memories = split(term)
+                    left = term.left
                     column = self._scaled(term, o, memories)
                     if left is not None and left[0] == "weights":
                         if weights:

@@ -1,7 +1,7 @@
 """Families of small integer problems that a search walks through.
 
-A genome is a tuple of small integers; a family turns it into a problem and knows how to
-draw, change and shrink one. Every family has a unique stationary distribution by
+A genome is a tuple of small integers; a family turns one into an exact problem, and many at once into
+arrays of floats, where all have n outcomes a state. Every family has a unique stationary distribution by
 construction or says so by returning None.
 """
 
@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from obliquetd.dynamics.blocks import Blocks
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
@@ -53,18 +55,18 @@ class Family:
         """The problem of a genome, exact; None where it is not in the family."""
         raise TypeError("Family is abstract")
 
-    def draw(self, rng: np.random.Generator) -> Genome:
-        """A random genome."""
-        return tuple(int(rng.integers(low, high + 1)) for low, high in self.genes)
+    def blocks(self, genomes: npt.NDArray[np.int64]) -> tuple[Blocks, npt.NDArray[np.bool_]]:
+        """The problems of many genomes (B, genes) in floats, and which of them are in the family.
 
-    def change(self, genome: Genome, rng: np.random.Generator) -> Genome:
-        """A neighbour: one or two integers drawn anew."""
-        new = list(genome)
-        for _ in range(int(rng.integers(1, 3))):
-            k = int(rng.integers(len(new)))
-            low, high = self.genes[k]
-            new[k] = int(rng.integers(low, high + 1))
-        return tuple(new)
+        In the place of the others stands some problem.
+        """
+        raise TypeError("Family is abstract")
+
+    def _floats(self, genomes: npt.NDArray[np.int64], **arrays: Any) -> Blocks:
+        """Blocks with the features of the genomes."""
+        flat = genomes[:, len(self.chain_genes) :].astype(float)
+        features = flat.reshape(len(genomes), self.states, self.features)
+        return Blocks(**arrays, features=features, discount=float(Fraction(self.discount)))
 
     def _features(self, genome: Genome) -> list[list[int]]:
         flat = genome[len(self.chain_genes) :]
@@ -110,6 +112,22 @@ class OffPolicy(Family):
         behavior = Policy({s: {"solid": share, "dashed": 1 - share} for s in range(n)})
         return self._problem(rows, target, behavior, genome)
 
+    def blocks(self, genomes: npt.NDArray[np.int64]) -> tuple[Blocks, npt.NDArray[np.bool_]]:
+        n, count = self.states, len(genomes)
+        successor = genomes[:, :n, None]
+        others = np.arange(n - 1)
+        leads = np.concatenate([successor, others + (others >= successor)], axis=2)
+        solid = np.arange(n) == 0
+        found = self._floats(
+            genomes,
+            next_state=leads,
+            chance=np.full((count, n, n), 1 / n),
+            pi=solid.astype(float),
+            mu=np.where(solid, 1 / n, (n - 1) / n),
+            xi=np.full((count, n), 1 / n),  # each state comes next with probability 1/n
+        )
+        return found, np.ones(count, dtype=bool)
+
 
 class OnPolicy(Family):
     """One action, transition probabilities proportional to small integers."""
@@ -129,6 +147,41 @@ class OnPolicy(Family):
             rows += [(s, "go", t, Fraction(w, total), 0) for t, w in enumerate(weights) if w]
         target = Policy({s: {"go": 1} for s in range(n)})
         return self._problem(rows, target, None, genome)
+
+    def blocks(self, genomes: npt.NDArray[np.int64]) -> tuple[Blocks, npt.NDArray[np.bool_]]:
+        n, count = self.states, len(genomes)
+        weights = genomes[:, : n * n].reshape(count, n, n).astype(float)
+        inside = _irreducible(weights)
+        weights[~inside] = 1.0
+        P = weights / weights.sum(axis=2, keepdims=True)
+        found = self._floats(
+            genomes,
+            next_state=np.broadcast_to(np.arange(n), (count, n, n)),
+            chance=P,
+            pi=np.ones(1),
+            mu=np.ones(1),
+            xi=_stationary(P),
+        )
+        return found, inside
+
+
+def _irreducible(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Whether every state leads to every other, for each of many chains (B, n, n)."""
+    n = weights.shape[1]
+    leads = ((weights > 0) | np.eye(n, dtype=bool)).astype(float)
+    for _ in range((n - 1).bit_length()):
+        leads = (leads @ leads > 0).astype(float)
+    return np.asarray(leads.all(axis=(1, 2)) & (weights.sum(axis=2) > 0).all(axis=1))
+
+
+def _stationary(P: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """xi with P' xi = xi and entries that add up to 1, for each of many irreducible chains."""
+    n = P.shape[1]
+    system = np.eye(n) - P.transpose(0, 2, 1)
+    system[:, -1] = 1.0
+    right = np.zeros((len(P), n, 1))
+    right[:, -1] = 1.0
+    return np.asarray(np.linalg.solve(system, right)[:, :, 0])
 
 
 FAMILIES: dict[str, type[Family]] = {"off-policy": OffPolicy, "on-policy": OnPolicy}

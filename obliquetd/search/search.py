@@ -1,7 +1,7 @@
 """A hunt for problems on which a learner's expected update is unstable.
 
 1. Draw a genome and walk: change an integer or two, and keep the change where the smallest
-   real part of an eigenvalue of A (in floats, over the norm of A) falls.
+   real part of an eigenvalue of A (in floats, over the norm of A) falls. Many walks go side by side.
 2. Below zero, decide exactly, for the learner and for the ones that are to stay stable.
 3. Shrink: lower the integers one after the other while the exact verdict stands.
 4. Certify.
@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +28,16 @@ from obliquetd.problem.checks import parse_discount
 from obliquetd.processes import in_processes
 from obliquetd.progress import progress
 from obliquetd.search.families import FAMILIES
-from obliquetd.search.walk import End, Quest, shrink, walk
+from obliquetd.search.stream import MOST
+from obliquetd.search.walk import End, Quest, shrink
+from obliquetd.search.walk import walks as walk_on
 
 __all__ = ["SearchResult", "find_unstable"]
+
+AT_FIRST, AT_MOST = 4, 64
+"""Walks that go side by side: few at first, since most questions with an answer have it soon."""
+WORTH_PROCESSES = 4.0
+"""Seconds that the walks ahead would take in this process, from which others are asked to help."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +104,8 @@ def find_unstable(
         ``seed`` alone and not on ``workers``.
     seed : int
     workers : int, optional
-        Processes; the number of cores unless given.
+        Processes at most, which are made where the walks ahead take seconds; the number of cores
+        unless given.
     checkpoint : path, optional
         Where progress is kept: a search that was stopped goes on from there.
 
@@ -131,6 +140,8 @@ def find_unstable(
     ):
         if type(value) is not int or value < least:
             raise InputError(f"{name} is {value!r}; expected an integer of at least {least}")
+    if largest > MOST:
+        raise InputError(f"largest is {largest}; expected an integer from 1 to {MOST:,}")
     if features > states:
         raise InputError(
             f"{features} features on {states} states are dependent; expected at most {states}"
@@ -145,12 +156,11 @@ def find_unstable(
     )
     so_far = _resume(checkpoint, quest)
     _save(checkpoint, quest, so_far)
-    count = workers or os.cpu_count() or 1
+    pace = Pace(workers or os.cpu_count() or 1, AT_FIRST if quest.side_by_side else 1)
     with progress() as report:
         report("walking", so_far.walks, walks)
         while so_far.walks < walks:
-            batch = range(so_far.walks, min(walks, so_far.walks + 4 * count))
-            for end in _walks(quest, batch, count):
+            for end in pace.walked(quest, range(so_far.walks, walks)):
                 if end.blind:
                     raise MathematicalError(
                         f"not one candidate of a walk could be judged, the first because {end.blind}"
@@ -201,12 +211,29 @@ def _numeric(learner: Learner) -> Learner:
     return learner
 
 
-def _walks(quest: Quest, batch: range, workers: int) -> list[End]:
-    if workers == 1:
-        return [walk(quest, k) for k in batch]
-    from joblib import delayed
+class Pace:
+    """How many walks to take on next, and in how many processes."""
 
-    return list(in_processes((delayed(walk)(quest, k) for k in batch), n_jobs=workers))
+    def __init__(self, workers: int, at_first: int) -> None:
+        self.workers, self.size, self.seconds = workers, at_first, 0.0
+        self.most = AT_MOST if at_first > 1 else 1
+
+    def walked(self, quest: Quest, ahead: range) -> list[End]:
+        """The ends of the next walks, in their order."""
+        if self.workers > 1 and self.seconds * len(ahead) > WORTH_PROCESSES:
+            return self._in_processes(quest, ahead[: 4 * self.workers * self.most])
+        batch, start = ahead[: self.size], time.monotonic()
+        found = walk_on(quest, batch)
+        self.seconds = (time.monotonic() - start) / len(batch)
+        self.size = min(2 * self.size, self.most)
+        return found
+
+    def _in_processes(self, quest: Quest, batch: range) -> list[End]:
+        from joblib import delayed
+
+        parts = [batch[k : k + self.most] for k in range(0, len(batch), self.most)]
+        calls = (delayed(walk_on)(quest, part) for part in parts)
+        return [end for part in in_processes(calls, n_jobs=self.workers) for end in part]
 
 
 def _resume(checkpoint: str | Path | None, quest: Quest) -> Progress:
