@@ -34,6 +34,8 @@ UNIT = "unit"
 """The table of one number, 1, for what is no vector."""
 NEARLY_SINGULAR = 1e-10
 """A determinant beside the product of the lengths of the rows, below which a trace's equation is in doubt."""
+ROUNDING = 1e-14
+"""An A beside the sum of its terms' sizes that is nothing but rounding."""
 HELD = 5
 """Outcomes of a group that are run in the strict mode."""
 
@@ -363,19 +365,23 @@ class BlockMeans:
     @cached_property
     def _total(self) -> Floats:
         count, size = len(self.blocks), self.size
-        A = np.zeros((count, size, size))
+        A, largest = np.zeros((count, size, size)), np.zeros(count)
         for where, column in self.placed(weighted=True).items():
             if where.by is None:  # of b
                 continue
             into = A[:, self.weights[where.slot], self.weights[where.by]]
+            total = np.abs(column).reshape(count, -1).sum(axis=1)
             if where.left is not None and where.left[0] == "weights":
                 into -= np.eye(into.shape[1]) * column.reshape(count, -1).sum(axis=1)[:, None, None]
+                largest += total
                 continue
             T, S = self.table(where.left), self.table(where.other)
             rows = self.row(where.left), self.row(where.other)
             M = self._matrix(*rows, (T.shape[1], S.shape[1]), column)
             into -= T.transpose(0, 2, 1) @ (M @ S)
+            largest += total * np.abs(T).max(axis=(1, 2)) * np.abs(S).max(axis=(1, 2))
         A[self.in_doubt] = 0.0
+        A[np.abs(A).max(axis=(1, 2)) <= ROUNDING * largest] = 0.0  # terms that cancel
         wild = ~np.isfinite(A).all(axis=(1, 2))
         self.in_doubt[wild] = True
         A[wild] = 0.0

@@ -46,9 +46,10 @@ def score(family: Family, learner: Learner, genome: Genome) -> float | None:
 
 
 def _score(dyn: MeanDynamics) -> float:
-    margin = dyn.stability.margin
-    size = float(np.linalg.norm(np.asarray(dyn.A)))
-    return np.inf if margin is None or size == 0.0 else margin / size
+    margin, A = dyn.stability.margin, dyn.expectation.A
+    if margin is None or A.cleaned().is_zero():  # what is nothing but rounding is 0
+        return np.inf
+    return margin / float(np.linalg.norm(np.asarray(dyn.A)))
 
 
 def scores(family: Family, learner: Learner, genomes: npt.NDArray[np.int64]) -> Scores:

@@ -159,7 +159,7 @@ class _SideBySide:
         counted = np.arange(len(walks)) <= first[walks]
         errors = {i: error for i, error in found.errors.items() if counted[i]}
         self._count(walks, found.judged & counted, errors)
-        self.tried[active] += np.minimum(within[np.minimum(first[active], none - 1)] + 1, ahead)
+        self.tried[active] += ahead
         self.since[active] += ahead
         arrived = []
         for k in active[first[active] < none].tolist():

@@ -1,15 +1,20 @@
+import itertools
 import json
 
+import numpy as np
 import pytest
 import sympy as sp
 
 from obliquetd import check_certificate
 from obliquetd.claims.stability import shipped_model
 from obliquetd.dynamics import mean_dynamics
-from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError, SingularError
+from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError
 from obliquetd.learners import ETD, GTD2, SETD, TD
-from obliquetd.search import find_unstable
+from obliquetd.processes import in_processes as truly_in_processes
+from obliquetd.search import find_unstable, search, walk
 from obliquetd.search.families import FAMILIES
+from obliquetd.search.scores import runs_in_blocks
+from obliquetd.search.stream import Streams
 
 
 @pytest.mark.parametrize("on_policy", [False, True])
@@ -33,8 +38,31 @@ def test_three_states_and_two_features_break_setd_where_td_is_stable(on_policy, 
         assert all(x in (0, 1) for x in problem.P_pi)
 
 
-def test_the_answer_depends_on_the_seed_and_not_on_the_workers():
-    one, two = (find_unstable(SETD(), 3, 2, seed=3, workers=n) for n in (1, 2))
+def test_the_answer_depends_on_the_seed_and_not_on_the_workers(monkeypatch):
+    asked = []
+
+    def in_processes(calls, **options):
+        asked.append(options)
+        yield from truly_in_processes(calls, **options)
+
+    question = {"learner": TD(), "states": 2, "features": 1, "on_policy": True, "walks": 90}
+    one = find_unstable(**question, workers=1)
+    monkeypatch.setattr(search, "in_processes", in_processes)
+    monkeypatch.setattr(search, "WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(search, "AT_MOST", 32)
+    two = find_unstable(**question, workers=2)
+    assert asked[0] == {"n_jobs": 2}
+    assert (one.problem, one.tried, one.walks) == (None, 13_500, 90)
+    assert (two.problem, two.tried, two.walks) == (None, 13_500, 90)
+
+
+def test_the_answer_is_that_of_the_first_walk_that_finds_one(monkeypatch):
+    """However many go side by side, or in another process."""
+    one = find_unstable(SETD(), 3, 2, seed=3, workers=1)
+    monkeypatch.setattr(search, "in_processes", lambda calls, **_: [f(*a) for f, a, _ in calls])
+    monkeypatch.setattr(search, "WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(search, "AT_FIRST", 1)
+    two = find_unstable(SETD(), 3, 2, seed=3, workers=2)
     assert one.problem.mdp == two.problem.mdp
     assert one.problem.Phi == two.problem.Phi
     assert (one.tried, one.walks) == (two.tried, two.walks)
@@ -74,11 +102,11 @@ def test_shipped_counterexamples(name):
 
 
 def test_families_have_a_unique_stationary_distribution_or_say_so():
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    for name, family in FAMILIES.items():
-        made = [family(3, 2, "1/2").build(family(3, 2, "1/2").draw(rng)) for _ in range(30)]
+    for name, kind in FAMILIES.items():
+        family = kind(3, 2, "1/2")
+        made = [
+            family.build(tuple(g)) for g in Streams(0, range(30), family.genes, 1).first.tolist()
+        ]
         kept = [p for p in made if p is not None]
         assert kept, name
         assert all(len(p.xi) == 3 and min(p.xi) > 0 for p in kept)
@@ -92,6 +120,7 @@ def test_families_have_a_unique_stationary_distribution_or_say_so():
         ({"features": 5}, "dependent"),
         ({"walks": 0}, "walks is 0"),
         ({"largest": 0}, "largest is 0"),
+        ({"largest": 10**10}, "from 1 to 1,000,000,000"),
     ],
 )
 def test_bad_input(change, words):
@@ -142,23 +171,25 @@ def test_an_error_inside_a_walk_is_not_swallowed(monkeypatch):
     def broken(*args):
         raise InputError("a fault of the program")
 
-    monkeypatch.setattr("obliquetd.search.walk.MeanDynamics", broken)
+    runs_in_blocks.cache_clear()  # it holds the rule against that
+    monkeypatch.setattr("obliquetd.search.scores.MeanDynamics", broken)
     with pytest.raises(InputError, match="a fault of the program"):
         find_unstable(TD(), 2, 1, walks=1, workers=1)
 
 
 def test_candidates_that_cannot_be_judged_are_counted(monkeypatch):
-    from obliquetd.search import walk
+    """Every tenth that is looked at cannot be; each walk looks at 150."""
+    true_scores, calls = walk.scores, itertools.count(1)
 
-    true_score, calls = walk.score, []
+    def sometimes(family, learner, genomes):
+        found = true_scores(family, learner, genomes)
+        for k in range(len(genomes)):
+            if next(calls) % 10 == 0:
+                found.values[k], found.judged[k], found.errors[k] = np.inf, False, "no mean"
+        return found
 
-    def sometimes(quest, genome):
-        calls.append(genome)
-        if len(calls) % 10 == 0:
-            raise SingularError("no mean")
-        return true_score(quest, genome)
-
-    monkeypatch.setattr(walk, "score", sometimes)
+    monkeypatch.setattr(walk, "scores", sometimes)
+    monkeypatch.setattr(walk, "runs_in_blocks", lambda *a: False)  # one at a time, none twice
     found = find_unstable(ETD(), 2, 1, walks=2, workers=1)
     assert found.passed_over == 30
     assert str(found).endswith("in 2 walks, 30 of which could not be judged")
@@ -201,7 +232,7 @@ def test_a_checkpoint_of_nothing_is_named(tmp_path, text):
 
 
 def test_a_checkpoint_that_cannot_be_written_is_said_before_the_search(tmp_path, monkeypatch):
-    monkeypatch.setattr("obliquetd.search.search.walk", lambda *a: pytest.fail("it began"))
+    monkeypatch.setattr("obliquetd.search.search.walk_on", lambda *a: pytest.fail("it began"))
     with pytest.raises(InputError, match="cannot write"):
         find_unstable(ETD(), 2, 1, walks=4, workers=1, checkpoint=tmp_path / "no" / "search.json")
 

@@ -1,0 +1,169 @@
+"""A of many problems at once, against the rule run outcome by outcome on each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from obliquetd.algebra import FLOAT
+from obliquetd.dynamics.block_margins import margins
+from obliquetd.dynamics.blocks import BlockMeans
+from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.learners import LEARNERS, SETD, TD, Learner, NStepTD, Theta, WeightedTD
+from obliquetd.learners.words import omega, td_error
+from obliquetd.search.families import FAMILIES
+from obliquetd.search.scores import runs_in_blocks, scores
+
+MORE = {
+    "setd": ({"cap": "3/2"}, {"omega": "expected"}),
+    "etd": ({"beta": "1/3"}, {"lam": "1/2", "truncate": 2}),
+    "gtd2": ({"lam": "1/2", "secondary": "weighted"},),
+    "tdc": ({"lam": "1/2", "secondary": "weighted"},),
+    "weighted-td": ({"lam": "1/3", "emphasis": omega},),
+    "v-trace": ({"lam": "1/2", "rho_bar": "3/2", "c_bar": "5/4"},),
+    "n-step-td": ({"n": 1}, {"n": 3}),
+}
+
+
+def settings(key):
+    kind = LEARNERS[key]
+    yield kind()
+    if "lam" in getattr(kind, "__dataclass_fields__", {}):
+        yield kind(lam="1/2")
+    for more in MORE.get(key, ()):
+        yield kind(**more)
+
+
+def genomes(family, count, seed):
+    """Random ones; the last ones with features that are dependent, equal, or 0 in some states, or in all."""
+    low, high = np.array(family.genes).T
+    out = np.random.default_rng(seed).integers(low, high + 1, size=(count, len(low)))
+    n, d = family.states, family.features
+    features = out[:, len(family.chain_genes) :].reshape(count, n, d)
+    features[-1] = 0
+    features[-2, 1:] = 0
+    features[-3] = features[-3, :1]
+    features[-4, :, -1] = features[-4, :, 0]
+    return out
+
+
+def one_by_one(family, learner, genome):
+    dyn = MeanDynamics(family.build(tuple(genome.tolist())), learner, "trajectory", FLOAT)
+    A, margin = dyn.expectation.A, dyn.stability.margin
+    if margin is None or (abs(A.dense()) <= 4 * A.dense_error()).all():
+        return A.dense(), np.inf
+    return A.dense(), margin / np.linalg.norm(A.dense())
+
+
+@pytest.mark.parametrize("key", sorted(LEARNERS))
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_each_learner_has_the_A_and_the_score_of_the_rule_on_numbers(name, key):
+    family = FAMILIES[name](3, 2, "9/10", 2)
+    for seed, learner in enumerate(settings(key)):
+        if learner.derives:  # each problem gives it other numbers
+            assert not runs_in_blocks(family, learner)
+            continue
+        drawn = genomes(family, 12, seed)
+        blocks, inside = family.blocks(drawn)
+        means = BlockMeans(learner, blocks)
+        found, doubt = margins(means)
+        assert not doubt.any()
+        assert means.is_of_wholes()
+        plain, odd = np.flatnonzero(inside[:8]), 8 + np.flatnonzero(inside[8:])
+        for k in (plain[0], odd[seed % len(odd)]):
+            A, margin = one_by_one(family, learner, drawn[k])
+            np.testing.assert_allclose(means.A[k], A, rtol=1e-12, atol=1e-12, err_msg=learner.label)
+            if np.isinf(margin):
+                assert found[k] == margin
+            else:  # a double eigenvalue is known to half of the digits
+                assert found[k] == pytest.approx(margin, abs=1e-7), learner.label
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+@pytest.mark.parametrize("shape", [(2, 1), (2, 2), (4, 3), (5, 1)])
+def test_other_shapes_and_what_is_in_a_family(name, shape):
+    family = FAMILIES[name](*shape, "3/4", 2)
+    drawn = genomes(family, 24, 1)
+    blocks, inside = family.blocks(drawn)
+    for k, genome in enumerate(drawn):
+        problem = family.build(tuple(genome.tolist()))
+        assert (problem is not None) == inside[k]
+        if problem is not None:
+            xi = np.array(problem.xi, dtype=float).ravel()
+            np.testing.assert_allclose(blocks.xi[k], xi, rtol=1e-12)
+    for learner in (SETD(lam="1/3"), NStepTD(n=2)):
+        found = scores(family, learner, drawn)
+        assert (found.judged == inside).all()
+        assert margins(BlockMeans(learner, blocks))[1].sum() <= 1  # those in doubt go one by one
+        for k in np.flatnonzero(inside)[-3:]:
+            wanted = one_by_one(family, learner, drawn[k])[1]
+            assert found.values[k] == pytest.approx(wanted, abs=1e-7)
+
+
+def test_a_singular_A_is_judged_on_the_span_of_the_updates():
+    """Features that are dependent: 0 is an eigenvalue of A, and no update moves along it."""
+    family = FAMILIES["off-policy"](3, 2, "9/10")
+    drawn = genomes(family, 40, 3)
+    drawn[:, family.states + 1 :: 2] = 2 * drawn[:, family.states :: 2]
+    means = BlockMeans(TD(), family.blocks(drawn)[0])
+    found, _ = margins(means)
+    moved = np.linalg.norm(means.A, axis=(1, 2)) > 0
+    least = np.abs(np.linalg.eigvals(means.A[moved])).min(axis=1)
+    assert moved.sum() > 30
+    assert least.max() < 1e-12
+    assert (found[moved] > 0.1).any()
+    assert (found[moved] < -0.1).any()
+
+
+def counting(x, m, t, alpha, p):
+    """A rule that sees how many features there are."""
+    rounds = 0
+    delta = td_error(x.theta, t)
+    for i in range(len(x.theta)):
+        rounds += 1
+        x.theta[i] += alpha * delta * rounds * t.features[t.s, i]
+    return delta
+
+
+@dataclass(frozen=True)
+class Counting(Learner):
+    alpha: Any = None
+    weights, rule = Theta, staticmethod(counting)
+
+
+def own(x, m, t, alpha, p):
+    """TD, of the user's own, that forgets what the target never does."""
+    delta = td_error(x.theta, t)
+    if t.rho == 0:
+        return delta
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * t.rho * delta * t.features[t.s, i]
+    return delta
+
+
+@dataclass(frozen=True)
+class Own(Learner):
+    alpha: Any = None
+    weights, rule = Theta, staticmethod(own)
+
+
+def test_a_rule_that_is_not_of_the_form_goes_one_by_one():
+    family = FAMILIES["off-policy"](3, 2, "9/10")
+    assert not runs_in_blocks(family, Counting())
+    drawn = genomes(family, 6, 0)
+    found = scores(family, Counting(), drawn)
+    assert found.values.tolist() == [one_by_one(family, Counting(), g)[1] for g in drawn]
+
+
+def test_a_rule_of_the_users_own_runs_in_blocks(monkeypatch):
+    family = FAMILIES["off-policy"](3, 2, "9/10")
+    assert runs_in_blocks(family, Own())
+    drawn = genomes(family, 30, 0)
+    found, shipped = (scores(family, learner, drawn).values for learner in (Own(), WeightedTD()))
+    np.testing.assert_allclose(found, shipped, atol=1e-12)
+    # one of each block is compared; where it differs, none of the block is believed
+    monkeypatch.setattr(
+        "obliquetd.search.scores.margins", lambda means: (np.ones(30), np.zeros(30, dtype=bool))
+    )
+    np.testing.assert_allclose(scores(family, Own(), drawn).values, shipped, atol=1e-7)
