@@ -94,7 +94,7 @@ class FloatsByColumn:
 
     def is_zero(self, column: Any) -> bool:
         """Whether a column is 0 for every outcome."""
-        return not column.any()
+        return column.flat[0] == 0.0 and not column.any()
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """Row by row of the combinations themselves: their parts may cancel."""
@@ -109,8 +109,12 @@ class FloatsByColumn:
         total: Any = None
         for ((_, _, row), _), column in form.terms.items():
             if row not in self._rows:
-                self._rows[row] = self.features[self.places[row]]
-            part = column[:, None] * self._rows[row]
+                self._rows[row] = self.features.take(self.places[row], axis=0)
+            part = self._rows[row]
+            if len(column) > 1:
+                part = column[:, None] * part
+            elif column[0] != 1.0:
+                part = column[0] * part
             total = part if total is None else total + part
         return total
 
@@ -157,24 +161,30 @@ class BlockMeans:
         """The rows and the numbers of all outcomes, one block after the other, and their chances."""
         blocks = self.blocks
         count, n, k = blocks.chance.shape
-        first = np.arange(count * n).reshape(count, n, 1)
-        state = np.broadcast_to(first, (count, n, k))
-        following = blocks.next_state + np.arange(0, count * n, n)[:, None, None]
-        pi, mu = (np.broadcast_to(x, (count, n, k)) for x in (blocks.pi, blocks.mu))
-        rho, g, one = pi / mu, np.array([blocks.discount]), np.ones(1)
-        own = {"pi": pi, "mu": mu, "rho": rho, "rho_expected": rho, "rho_twin": rho}
-        rows = {"s": state, "n": following, "twin": following}
-        chance = blocks.chance
-        if self.learner.reads & TWIN:  # each outcome with each of the same state
-            wide = (count, n, k, k)
-            own = {name: np.broadcast_to(x[..., :, None], wide) for name, x in own.items()}
-            rows = {name: np.broadcast_to(x[..., :, None], wide) for name, x in rows.items()}
-            rows["twin"] = np.broadcast_to(following[..., None, :], wide)
-            own["rho_twin"] = np.broadcast_to(rho[..., None, :], wide)
-            chance = chance[..., :, None] * chance[..., None, :]
-        given: dict[str, Any] = {name: x.ravel() for name, x in own.items()}
-        given |= {"reward": np.zeros(1), "g": g, "g_twin": g, "own": one}
-        return {name: x.ravel() for name, x in rows.items()}, given, chance.ravel()
+        paired = bool(self.learner.reads & TWIN)  # each outcome with each of the same state
+
+        def flat(values: Any, *, second: bool = False) -> Any:
+            if values.size == 1:
+                return values.ravel()
+            if paired:
+                values = np.broadcast_to(values, (count, n, k))
+                values = values[..., None, :] if second else values[..., :, None]
+            return np.broadcast_to(values, (count, n, k, k) if paired else (count, n, k)).ravel()
+
+        start = np.arange(0, count * n, n)[:, None, None]
+        state, following = flat(start + np.arange(n)[:, None]), blocks.next_state + start
+        rows = {"s": state, "n": flat(following)}
+        ratio = blocks.pi / blocks.mu
+        rho, g = flat(ratio), np.array([blocks.discount])
+        given = {
+            "reward": np.zeros(1), "g": g, "g_twin": g, "own": np.ones(1),
+            "pi": flat(blocks.pi), "mu": flat(blocks.mu), "rho": rho, "rho_expected": rho,
+        }  # fmt: skip
+        chance = flat(blocks.chance)
+        if not paired:
+            return {**rows, "twin": rows["n"]}, {**given, "rho_twin": rho}, chance
+        rows["twin"], given["rho_twin"] = flat(following, second=True), flat(ratio, second=True)
+        return rows, given, chance * flat(blocks.chance, second=True)
 
     @cached_property
     def rule(self) -> RuleOnColumns:
@@ -240,9 +250,17 @@ class BlockMeans:
 
     def row(self, vector: Any) -> Any:
         """For each outcome the row of that table, counted from the start of its block: (B, m)."""
-        count, n = len(self.blocks), self.blocks.features.shape[1]
-        rows = self._outcomes[0][vector[2] if is_feature(vector) else "s"].reshape(count, -1)
-        return rows * 0 if vector is None else rows - np.arange(0, count * n, n)[:, None]
+        name = UNIT if vector is None else vector[2] if is_feature(vector) else "s"
+        if name not in self._rows:
+            count, n = len(self.blocks), self.blocks.features.shape[1]
+            rows = self._outcomes[0]["s" if vector is None else name].reshape(count, -1)
+            rows = rows * 0 if vector is None else rows - np.arange(0, count * n, n)[:, None]
+            self._rows[name] = rows
+        return self._rows[name]
+
+    @cached_property
+    def _rows(self) -> dict[str, Any]:
+        return {}
 
     def _matrix(self, left: Any, other: Any, heights: tuple[int, int], numbers: Floats) -> Floats:
         """M of the preface, from a number of each outcome."""
@@ -315,12 +333,18 @@ class BlockMeans:
             total = _solve(system, total, doubt)
         return [total[:, i * n : (i + 1) * n] for i in range(len(slots))]
 
+    @cached_property
+    def _weight(self) -> Floats:
+        """xi times the chance of each outcome."""
+        weight: Floats = self.blocks.xi.ravel()[self._outcomes[0]["s"]] * self._outcomes[2]
+        return weight
+
     def _weighted(self, term: Term, o: Any, memories: list[Slot], numbers: Any) -> Any:
         """The column of a term times the weight of each outcome: its chance, and xi or a mean memory."""
+        if not memories:
+            return self._weight[o] * term.column
         state = self._outcomes[0]["s"][o]
         out = self._outcomes[2][o] * term.column
-        if not memories:
-            return out * self.blocks.xi.ravel()[state]
         for factor in term.factors:
             if factor[0] == "number" and factor[1] == "memory":
                 out = out * numbers[factor[1:]].ravel()[state]

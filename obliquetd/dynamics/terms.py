@@ -122,7 +122,8 @@ class RuleOnColumns:
         self, outcomes: Any, filled: set[Slot], *, strict: bool
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The terms of the update, and of the memory handed on, by slot and half."""
-        places = {name: rows[outcomes] for name, rows in self.rows.items()}
+        chosen = _Chosen(outcomes)
+        places = {name: chosen.of(rows) for name, rows in self.rows.items()}
         columns: Any = self.columns(places, strict=strict)
 
         def number(column: Any) -> Form:
@@ -137,7 +138,7 @@ class RuleOnColumns:
             k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
             for k, v in self.values.items()
         }
-        t = {k: number(c if len(c) == 1 else c[outcomes]) for k, c in self.given.items()}
+        t = {k: number(c if len(c) == 1 else chosen.of(c)) for k, c in self.given.items()}
         late = self.late and "features_next" in self.learner.reads
         transition = Transition(
             features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),
@@ -150,6 +151,20 @@ class RuleOnColumns:
         run(x, m, transition, alpha, self.learner.numbers(**read))
         zero = Form(columns, {})
         return _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
+
+
+class _Chosen:
+    """Some entries of columns; of a column that has several names once."""
+
+    def __init__(self, outcomes: Any) -> None:
+        self.outcomes = outcomes
+        self.known: dict[int, Any] = {}
+
+    def of(self, column: Any) -> Any:
+        """The entries of the outcomes."""
+        if id(column) not in self.known:
+            self.known[id(column)] = column[self.outcomes]
+        return self.known[id(column)]
 
 
 def _ended(slots: dict[Slot, bool], state: Any, part: Any, zero: Form) -> dict[Any, Any]:

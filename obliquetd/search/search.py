@@ -34,7 +34,7 @@ from obliquetd.search.walk import walks as walk_on
 
 __all__ = ["SearchResult", "find_unstable"]
 
-AT_FIRST, AT_MOST = 4, 64
+AT_FIRST, AT_MOST = 4, 256
 """Walks that go side by side: few at first, since most questions with an answer have it soon."""
 WORTH_PROCESSES = 4.0
 """Seconds that the walks ahead would take in this process, from which others are asked to help."""
@@ -225,7 +225,7 @@ class Pace:
         batch, start = ahead[: self.size], time.monotonic()
         found = walk_on(quest, batch)
         self.seconds = (time.monotonic() - start) / len(batch)
-        self.size = min(2 * self.size, self.most)
+        self.size = min(4 * self.size, self.most)
         return found
 
     def _in_processes(self, quest: Quest, batch: range) -> list[End]:

@@ -31,7 +31,7 @@ __all__ = ["End", "Quest", "confirmed", "shrink", "walks"]
 
 WALK = 150
 """Changes tried in one walk."""
-TOGETHER = 500
+TOGETHER = 300
 """Candidates that are worth judging at a time."""
 CLEAR = 1e-4
 """A score that far from 0 has the sign of the exact one."""

@@ -121,7 +121,7 @@ def counting(x, m, t, alpha, p):
     rounds = 0
     delta = td_error(x.theta, t)
     for i in range(len(x.theta)):
-        rounds += 1
+        rounds = rounds + 1
         x.theta[i] += alpha * delta * rounds * t.features[t.s, i]
     return delta
 
