@@ -226,7 +226,7 @@ class BlockMeans:
     @property
     def size(self) -> int:
         """D, the number of weights."""
-        return max(place.stop for place in self.weights.values())
+        return int(max(place.stop for place in self.weights.values()))
 
     def is_of_wholes(self) -> bool:
         """Whether some outcomes of each group come out alike in the strict mode: see :mod:`obliquetd.learners.forms`."""
@@ -268,8 +268,9 @@ class BlockMeans:
         block = np.arange(count)[:, None]
         at = (block * heights[0] + left) * heights[1] + other
         size = count * heights[0] * heights[1]
-        found = np.bincount(at.ravel(), weights=numbers, minlength=size)
-        return found.reshape(count, *heights)
+        found: Any = np.bincount(at.ravel(), weights=numbers, minlength=size)
+        out: Floats = found.reshape(count, *heights)
+        return out
 
     def _full(self) -> Floats:
         return np.zeros(self._outcomes[2].shape)
@@ -424,7 +425,9 @@ def _solve(system: Floats, right: Floats, doubt: Any) -> Floats:
     doubt |= ~(sizes > NEARLY_SINGULAR * lengths)
     system[doubt] = np.eye(system.shape[1])
     right[doubt] = 0.0
-    return np.linalg.solve(system, right)
+    found: Any = np.linalg.solve(system, right)
+    out: Floats = found
+    return out
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -130,7 +130,7 @@ class RuleOnColumns:
             return Form(columns, {} if columns.is_zero(column) else {(None, ()): column})
 
         def of_states(values: tuple[Any, ...]) -> PerState:
-            listed = np.empty(len(values), dtype=self.listed)
+            listed: Any = np.empty(len(values), dtype=self.listed)
             listed[:] = values
             return PerState(lambda row: number(columns.column(listed[places[row]])))
 

@@ -61,6 +61,8 @@ def one_by_one(family, learner, genome):
 def test_each_learner_has_the_A_and_the_score_of_the_rule_on_numbers(name, key):
     family = FAMILIES[name](3, 2, "9/10", 2)
     for seed, learner in enumerate(settings(key)):
+        if seed > 0 and seed % 2 == sorted(FAMILIES).index(name):
+            continue  # the other settings take turns
         if learner.derives:  # each problem gives it other numbers
             assert not runs_in_blocks(family, learner)
             continue
@@ -84,7 +86,7 @@ def test_each_learner_has_the_A_and_the_score_of_the_rule_on_numbers(name, key):
 @pytest.mark.parametrize("shape", [(2, 1), (2, 2), (4, 3), (5, 1)])
 def test_other_shapes_and_what_is_in_a_family(name, shape):
     family = FAMILIES[name](*shape, "3/4", 2)
-    drawn = genomes(family, 24, 1)
+    drawn = genomes(family, 12, 1)
     blocks, inside = family.blocks(drawn)
     for k, genome in enumerate(drawn):
         problem = family.build(tuple(genome.tolist()))
@@ -96,7 +98,7 @@ def test_other_shapes_and_what_is_in_a_family(name, shape):
         found = scores(family, learner, drawn)
         assert (found.judged == inside).all()
         assert margins(BlockMeans(learner, blocks))[1].sum() <= 1  # those in doubt go one by one
-        for k in np.flatnonzero(inside)[-3:]:
+        for k in np.flatnonzero(inside)[[0, -2]]:
             wanted = one_by_one(family, learner, drawn[k])[1]
             assert found.values[k] == pytest.approx(wanted, abs=1e-7)
 
