@@ -33,7 +33,8 @@ class Line:
     """One line of the table.
 
     ``make(size)`` returns two functions of nothing, ours and the peer's (None where there is
-    none), which are timed; what they share is made before.
+    none), which are timed; what they share is made before. Of what a size has many of, the times
+    shown are those of one: ``parts`` says how many there are.
     """
 
     name: str
@@ -41,16 +42,19 @@ class Line:
     sizes: tuple[int, ...]
     wanted: float | None
     make: Callable[[int], tuple[Callable[[], Any], Callable[[], Any] | None]]
+    parts: Callable[[int], int] = lambda size: 1
 
 
 LINES: dict[str, Line] = {}
 
 
-def line(name: str, peer: str, sizes: tuple[int, ...], wanted: float | None = 2.0) -> Any:
+def line(
+    name: str, peer: str, sizes: tuple[int, ...], wanted: float | None = 2.0, **more: Any
+) -> Any:
     """Add a line; ``wanted`` is the ratio that it is held to."""
 
     def add(make: Any) -> Any:
-        LINES[name] = Line(name, peer, sizes, wanted, make)
+        LINES[name] = Line(name, peer, sizes, wanted, make, **more)
         return make
 
     return add
@@ -139,12 +143,13 @@ def row(each: Line) -> list[str]:
     ratio = "" if last["peer"] is None else f"{last['ours'] / last['peer']:.2f}"
     wanted = "" if each.wanted is None else f"{each.wanted:g}"
     memory, before = (x / 1024 for x in last["memory"])
+    parts = each.parts(sizes[-1])
     return [
         each.name,
-        f"{shown(times[-1])} at {sizes[-1]:,}{failure}",
+        f"{shown(times[-1] / parts)} at {sizes[-1]:,}{failure}",
         growth(sizes, times),
         each.peer,
-        "not here" if last["peer"] is None else shown(last["peer"]),
+        "not here" if last["peer"] is None else shown(last["peer"] / parts),
         f"{ratio} ({wanted})" if wanted and ratio else ratio,
         f"{memory:,.0f} MB (+{memory - before:,.0f})",
     ]
