@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.dynamics.blocks import BlockMeans
+from obliquetd.dynamics.block_means import BlockMeans
 from obliquetd.learners.forms import is_feature
 
 __all__ = ["margins"]
@@ -51,7 +51,7 @@ def _on_the_span(means: BlockMeans, which: Any) -> tuple[Floats, Any]:
     inside, outside = values > SPANNED * largest, values <= ROUNDING * largest
     unsure = ~(inside | outside).all(axis=1) | (largest[:, 0] <= 0)
     ranks = inside.sum(axis=1)
-    if means.carried:  # what is reached with a memory may be more
+    if means.run.carried:  # what is reached with a memory may be more
         unsure |= ranks < _most(means, which)
     out = np.zeros(len(which))
     for rank in np.unique(ranks[~unsure]):
@@ -64,23 +64,23 @@ def _on_the_span(means: BlockMeans, which: Any) -> tuple[Floats, Any]:
 
 def _gram(means: BlockMeans, which: Any) -> Floats:
     """G G' of some blocks, G the columns of the updates c + G x of all outcomes, memory empty."""
-    count, m = len(means.blocks), means.row(None).shape[1]
+    count, m = len(means.blocks), means.run.row(None).shape[1]
     columns: dict[Any, Floats] = {}
     for where, numbers in means.placed(weighted=False).items():
         c = numbers.reshape(count, m)[which]
-        width = 1 if where.by is None else _width(means.weights[where.by])
+        width = 1 if where.by is None else _width(means.run.weights[where.by])
         if where.by not in columns:
-            columns[where.by] = np.zeros((len(which), m, means.size, width))
-        part = columns[where.by][:, :, means.weights[where.slot]]
+            columns[where.by] = np.zeros((len(which), m, means.run.size, width))
+        part = columns[where.by][:, :, means.run.weights[where.slot]]
         if where.left is not None and where.left[0] == "weights":
             part += c[..., None, None] * np.eye(width)
             continue
         left, other = (
-            np.take_along_axis(means.table(v)[which], means.row(v)[which][..., None], axis=1)
+            np.take_along_axis(means.table(v)[which], means.run.row(v)[which][..., None], axis=1)
             for v in (where.left, where.other)
         )
         part += c[..., None, None] * left[..., :, None] * other[..., None, :]
-    total = np.zeros((len(which), means.size, means.size))
+    total = np.zeros((len(which), means.run.size, means.run.size))
     for found in columns.values():
         total += np.einsum("bmij,bmkj->bik", found, found)
     return total
@@ -94,8 +94,8 @@ def _most(means: BlockMeans, which: Any) -> Any:
     """A bound on the dimension of U: slots move along features, or freely."""
     features = np.linalg.matrix_rank(means.blocks.features[which])
     total = np.zeros(len(which), dtype=int)
-    for slot, place in means.weights.items():
-        lefts = [t.left for group in means.groups for t in group.update[slot]]
+    for slot, place in means.run.weights.items():
+        lefts = [t.left for group in means.run.groups for t in group.update[slot]]
         along = all(v is not None and (is_feature(v) or v[0] == "memory") for v in lefts)
         total += features if along and _width(place) > 1 else _width(place)
     return total

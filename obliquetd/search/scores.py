@@ -16,7 +16,8 @@ import numpy.typing as npt
 from obliquetd.algebra import FLOAT
 from obliquetd.algebra.rounding import SAME
 from obliquetd.dynamics.block_margins import margins
-from obliquetd.dynamics.blocks import BlockMeans
+from obliquetd.dynamics.block_means import BlockMeans
+from obliquetd.dynamics.blocks import BlockRule
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.errors import MathematicalError
 from obliquetd.learners import Learner
@@ -86,7 +87,7 @@ def _by_block(
     """Fill in the scores of a block; those that are left to be judged one by one."""
     blocks, inside = family.blocks(genomes)
     try:
-        found, doubt = margins(BlockMeans(learner, blocks))
+        found, doubt = margins(BlockMeans(BlockRule(learner, blocks)))
         if not is_shipped(learner.rule) and not _holds(family, learner, genomes, inside, found):
             return list(range(len(genomes)))
     except Exception:  # a rule may raise anything on some outcome; one by one it is known on which
@@ -125,9 +126,9 @@ def runs_in_blocks(family: Family, learner: Learner) -> bool:
     genomes = np.random.default_rng(0).integers(low, high + 1, size=(TRIED, len(low)))
     blocks, inside = family.blocks(genomes)
     try:
-        means = BlockMeans(learner, blocks)
+        means = BlockMeans(BlockRule(learner, blocks))
         A, doubt = means.A, means.in_doubt
-        if not means.is_of_wholes():
+        if not means.run.is_of_wholes():
             return False
     except Exception:  # a user's rule may raise anything; the general route knows what it means
         return False

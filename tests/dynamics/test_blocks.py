@@ -8,7 +8,8 @@ import pytest
 
 from obliquetd.algebra import FLOAT
 from obliquetd.dynamics.block_margins import margins
-from obliquetd.dynamics.blocks import BlockMeans
+from obliquetd.dynamics.block_means import BlockMeans
+from obliquetd.dynamics.blocks import BlockRule
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.learners import LEARNERS, SETD, TD, Learner, NStepTD, Theta, WeightedTD
 from obliquetd.learners.words import omega, td_error
@@ -68,10 +69,10 @@ def test_each_learner_has_the_A_and_the_score_of_the_rule_on_numbers(name, key):
             continue
         drawn = genomes(family, 12, seed)
         blocks, inside = family.blocks(drawn)
-        means = BlockMeans(learner, blocks)
+        means = BlockMeans(BlockRule(learner, blocks))
         found, doubt = margins(means)
         assert not doubt.any()
-        assert means.is_of_wholes()
+        assert means.run.is_of_wholes()
         plain, odd = np.flatnonzero(inside[:8]), 8 + np.flatnonzero(inside[8:])
         for k in (plain[0], odd[seed % len(odd)]):
             A, margin = one_by_one(family, learner, drawn[k])
@@ -97,7 +98,9 @@ def test_other_shapes_and_what_is_in_a_family(name, shape):
     for learner in (SETD(lam="1/3"), NStepTD(n=2)):
         found = scores(family, learner, drawn)
         assert (found.judged == inside).all()
-        assert margins(BlockMeans(learner, blocks))[1].sum() <= 1  # those in doubt go one by one
+        assert (
+            margins(BlockMeans(BlockRule(learner, blocks)))[1].sum() <= 1
+        )  # those in doubt go one by one
         for k in np.flatnonzero(inside)[[0, -2]]:
             wanted = one_by_one(family, learner, drawn[k])[1]
             assert found.values[k] == pytest.approx(wanted, abs=1e-7)
@@ -108,7 +111,7 @@ def test_a_singular_A_is_judged_on_the_span_of_the_updates():
     family = FAMILIES["off-policy"](3, 2, "9/10")
     drawn = genomes(family, 40, 3)
     drawn[:, family.states + 1 :: 2] = 2 * drawn[:, family.states :: 2]
-    means = BlockMeans(TD(), family.blocks(drawn)[0])
+    means = BlockMeans(BlockRule(TD(), family.blocks(drawn)[0]))
     found, _ = margins(means)
     moved = np.linalg.norm(means.A, axis=(1, 2)) > 0
     least = np.abs(np.linalg.eigvals(means.A[moved])).min(axis=1)
