@@ -10,11 +10,12 @@ from obliquetd.algebra import FLOAT
 from obliquetd.dynamics.block_margins import margins
 from obliquetd.dynamics.block_means import BlockMeans
 from obliquetd.dynamics.blocks import BlockRule
-from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.learners import LEARNERS, SETD, TD, Learner, NStepTD, Theta, WeightedTD
+from obliquetd.learners.state import Trace
 from obliquetd.learners.words import omega, td_error
 from obliquetd.search.families import FAMILIES
-from obliquetd.search.scores import runs_in_blocks, scores
+from obliquetd.search.scores import runs_in_blocks, score, scores
 
 MORE = {
     "setd": ({"cap": "3/2"}, {"omega": "expected"}),
@@ -119,6 +120,49 @@ def test_a_singular_A_is_judged_on_the_span_of_the_updates():
     assert least.max() < 1e-12
     assert (found[moved] > 0.1).any()
     assert (found[moved] < -0.1).any()
+
+
+@pytest.mark.parametrize("genome", [(0, 0, 0, 5, 5, 2), (0, 0, 1, 6, 6, 3), (0, 0, 2, 7, 1, 2)])
+def test_an_A_that_is_nothing_but_rounding_is_0(genome):
+    """The sum of phi^2 is 9/10 of that of phi phi', which floats miss."""
+    family = FAMILIES["off-policy"](3, 1, "9/10", 7)
+    assert mean_dynamics(family.build(genome), TD()).A.is_zero_matrix
+    assert scores(family, TD(), np.array([genome])).values.tolist() == [np.inf]
+    assert score(family, TD(), genome) == np.inf
+
+
+def leaning(x, m, t, alpha, p):
+    """A rule that learns from long features alone, and moves along those before as well."""
+    along = 0 * t.g
+    length = 0 * t.g
+    for i in range(len(x.theta)):
+        along += t.features[t.s, i] * x.theta[i]
+        length += t.features[t.s, i] * t.features[t.s, i]
+    if length < 5:
+        along = 0 * along
+    for i in range(len(x.theta)):
+        x.theta[i] -= alpha * along * (t.features[t.s, i] + m.e[i])
+        m.e[i] = t.g * t.features[t.s, i]
+    return along
+
+
+@dataclass(frozen=True)
+class Leaning(Learner):
+    alpha: Any = None
+    weights, memory, rule = Theta, Trace, staticmethod(leaning)
+
+
+def test_what_only_a_memory_reaches_counts_in_the_span():
+    """Updates at rest are along one vector, and those with a memory along others: 0 is an eigenvalue there."""
+    family = FAMILIES["off-policy"](3, 2, "9/10")
+    genome = np.array([0, 1, 2, 3, 0, 0, 1, 1, 1])
+    assert runs_in_blocks(family, Leaning())
+    _, doubt = margins(BlockMeans(BlockRule(Leaning(), family.blocks(genome[None])[0])))
+    assert doubt.all()
+    A, wanted = one_by_one(family, Leaning(), genome)
+    assert max(np.linalg.eigvals(A).real) > 0.1
+    assert wanted == pytest.approx(0, abs=1e-12)
+    assert scores(family, Leaning(), genome[None]).values[0] == pytest.approx(0, abs=1e-12)
 
 
 def counting(x, m, t, alpha, p):
