@@ -20,7 +20,7 @@ __all__ = ["margins"]
 Floats = npt.NDArray[np.float64]
 INVERTIBLE = 1e-3
 """The modulus of an eigenvalue beside the norm of A above which it is surely not 0, in a Jordan block either."""
-SPANNED, ROUNDING = 1e-6, 1e-13
+SPANNED, ROUNDING = 1e-10, 1e-13
 """Eigenvalues of G G' beside the largest: those of U, and those of nothing but rounding."""
 
 
