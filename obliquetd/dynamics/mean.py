@@ -30,6 +30,7 @@ from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
 from obliquetd.problem.requests import read_theta
+from obliquetd.problem.rounding import error_bound
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
 
@@ -206,6 +207,11 @@ class MeanDynamics(Equations):
     def v_hat(self) -> Any:
         """Phi theta at the fixed point, a value for each state."""
         return (self._ops.Phi @ self.limit()).public_vector()
+
+    @property
+    def rounding(self) -> float:
+        """Of floats: how large ||v_hat - v|| may be by rounding alone where it is 0."""
+        return error_bound(self._ops, self._ops.Phi @ self.limit(), self.limit())
 
     def spectrum(self) -> npt.NDArray[Any]:
         """The eigenvalues of A as floats, by real part.

@@ -6,7 +6,6 @@ number is a decimal, with the exact one on demand.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -19,9 +18,12 @@ from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.display import MOST_ENTRIES, ShortLatex, latex_of, visible
 from obliquetd.errors import ObliqueTDError
 from obliquetd.report.mathml import mathml
+from obliquetd.report.prose import typeset as typeset_text
 from obliquetd.report.sketch import Ranges, sketch
 
-__all__ = ["UsualLatex", "equation", "equations", "prose", "shown", "typeset", "usual_latex"]
+__all__ = [
+    "UsualLatex", "equation", "equations", "prose", "shown", "split_roots", "turned", "typeset", "usual_latex",
+]  # fmt: skip
 
 LONGEST_FORMULA = 80
 """Characters up to which a formula stands on the page as it is."""
@@ -50,7 +52,7 @@ class UsualLatex(ShortLatex):
     """
 
     def _print_Mul(self, expr: Any) -> str:
-        sign, factors = _turned(expr)
+        sign, factors = turned(expr)
         if factors is None:
             return str(super()._print_Mul(expr))
         coefficient, rest = factors
@@ -67,6 +69,19 @@ class UsualLatex(ShortLatex):
             return text
         return rf"- \left({text}\right)" if isinstance(product, sp.Add) else f"- {text}"
 
+    def _print_acos(self, expr: Any) -> str:
+        return rf"\operatorname{{arccos}}\left({self._print(expr.args[0])}\right)"
+
+    def _print_ComplexRootOf(self, expr: Any) -> str:
+        """A root by its decimal and its equation; the number alone where that is long."""
+        near = sp.N(expr, 6)
+        if expr.poly.degree() > 6 or len(str(expr.expr)) > LONGEST_FORMULA:
+            told = f"(an algebraic number of degree {expr.poly.degree()})"
+            return rf"{self._print(near)}\ \text{{{told}}}"
+        x = sp.Symbol("x")
+        equation = self._print(expr.poly.as_expr().subs(expr.poly.gen, x))
+        return rf"{self._print(near)}\ \text{{, the root near it of }}\ {equation} = 0"
+
     def _print_Add(self, expr: Any, order: Any = None) -> str:
         terms = self._as_ordered_terms(expr, order=order)
         if terms[0].could_extract_minus_sign() and not terms[-1].could_extract_minus_sign():
@@ -81,7 +96,7 @@ class UsualLatex(ShortLatex):
         return text
 
 
-def _turned(expr: Any) -> tuple[int, Any]:
+def turned(expr: Any) -> tuple[int, Any]:
     """The sign that the factors give off as each takes a positive constant term; None where none does."""
     coefficient, rest = expr.as_coeff_mul()
     sign, factors, changed = 1, [], False
@@ -105,8 +120,46 @@ def _ends_in_minus(base: sp.Add) -> bool:
 
 
 def usual_latex(value: Any) -> str:
-    """LaTeX in the usual form."""
+    r"""LaTeX in the usual form.
+
+    Examples
+    --------
+    >>> g = sp.Symbol("gamma")
+    >>> usual_latex(sp.sqrt((g + 3) / (5 - 6 * g) ** 2) / 2)
+    '\\frac{\\sqrt{\\gamma + 3}}{2 \\left|{5 - 6 \\gamma}\\right|}'
+    """
+    if isinstance(value, sp.MatrixBase):
+        value = value.applyfunc(split_roots)
+    elif isinstance(value, sp.Basic):
+        value = split_roots(value)
     return latex_of(value, UsualLatex)
+
+
+def split_roots(expression: Any) -> Any:
+    """sqrt(a b^2) as |b| sqrt(a), since symbols are real, and sqrt(2/b) as sqrt(2)/sqrt(b); only shown."""
+    if not expression.free_symbols:
+        return expression
+    return expression.replace(
+        lambda e: e.is_Pow and abs(e.exp) == sp.Rational(1, 2) and bool(e.free_symbols), _split_root
+    )
+
+
+def _split_root(root: Any) -> Any:
+    power = root.exp
+    outside, above, below = sp.Integer(1), sp.Integer(1), sp.Integer(1)
+    for factor in sp.Mul.make_args(root.base):
+        base, k = factor.as_base_exp()
+        if k.is_Integer and k % 2 == 0 and base.free_symbols:
+            size = sp.Abs(-base if base.is_Add and _ends_in_minus(base) else base, evaluate=False)
+            outside *= size ** (2 * power * (k // 2))
+        elif k.is_negative:
+            below *= 1 / factor
+        else:
+            above *= factor
+    if above.free_symbols and below != 1:
+        return outside * sp.Pow(above / below, power, evaluate=False)
+    parts = [x ** sign for x, sign in ((above, power), (below, -power)) if x != 1]
+    return sp.Mul(outside, *parts)
 
 
 def typeset(value: Any, *, block: bool = False) -> Markup:
@@ -304,17 +357,15 @@ def _plain(letter: str) -> str:
 
 
 def prose(text: Any) -> Markup:
-    """A sentence with formulas in it: powers raised, products closed up.
+    """A sentence with its formulas typeset; powers and products may be written as Python does.
 
     Examples
     --------
-    >>> str(prose("the sign of 1 - 2*gamma**2 < 1 depends on gamma"))
-    'the sign of 1 - 2\u2009gamma<sup>2</sup> &lt; 1 depends on gamma'
+    >>> told = prose("the sign of 1 - 2*gamma**2 depends on gamma")
+    >>> told.count("<math"), "gamma" in told.replace('alttext="gamma', ""), "<msup>" in told
+    (2, True, True)
     """
     if isinstance(text, Markup):
         return text
-    safe = html.escape(visible(text))
-    safe = re.sub(
-        r"(?:\*\*|\^)\(([^()]*)\)|(?:\*\*|\^)(-?\w+)", lambda m: f"<sup>{m[1] or m[2]}</sup>", safe
-    )
-    return Markup(re.sub(r"(?<=[\w)>])\*(?=[\w(])", "\N{THIN SPACE}", safe))
+    plain = re.sub(r"(?:\*\*|\^)\(([^()]*)\)|\*\*(-?\w+)", lambda m: f"^{{{m[1] or m[2]}}}", visible(text))
+    return typeset_text(re.sub(r"(?<=[\w)}])\*(?=[\w(])", " ", plain))

@@ -55,15 +55,22 @@ def spoken(latex: str) -> str:
     text = re.sub(r"\\(left|right|,|;|!|quad|qquad)(?![A-Za-z])", "", latex)
     text = re.sub(r"\\begin\{[bp]?matrix\}", "[", text)
     text = re.sub(r"\\end\{[bp]?matrix\}", "]", text)
+    text = re.sub(r"\\(begin|end)\{cases\}", "", text)
     text = re.sub(r"\s*\\\\\s*", "; ", text)
     text = re.sub(r"\s*&\s*", ", ", text)
-    inner = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+    inner = rf"\{{({_nested(6)})\}}"
     before = ""
     while before != text:
         before = text
         text = re.sub(r"\\[dt]?frac\s*" + inner + r"\s*" + inner, r"(\1)/(\2)", text)
+        text = re.sub(r"\\sqrt\s*" + inner, r"sqrt(\1)", text)
         text = re.sub(
             r"\\(?:text|mathrm|operatorname|mathbf|mathbb|mathcal)\s*" + inner, r"\1", text
         )
     text = re.sub(r"\\([A-Za-z]+)", r"\1", text).replace("\\", "")
     return re.sub(r"(?<=[\[(]) | (?=[\]),])", "", re.sub(r"[{}]", "", text)).strip()
+
+
+def _nested(depth: int) -> str:
+    """A pattern of text whose braces match, nested so deep at most."""
+    return r"[^{}]*" if depth == 0 else rf"(?:[^{{}}]|\{{{_nested(depth - 1)}\}})*"
