@@ -254,10 +254,11 @@ class _Statement:
         return Assumption(f"{short} non-singular", f"{word} has an inverse", test)
 
     def letters_told(self) -> str:
-        """What the letters stand for that are inverses and are written, as ``, with H = (X'L Phi)^-1``."""
-        sides = [w for _, *pair in self.equations for w in pair] + [w for r in self.rules for w in r]
-        written = frozenset[str]().union(*(side.letters() for side in sides))
-        told = [f"{name} = {_inverted(word)}" for name, word in self.inverses.items() if name in written]
+        """What the letters stand for that are inverses and are written, as ``, with H = (X' L Phi)^-1``."""
+        sides = [*(pair[1:] for pair in self.equations), *self.rules]
+        written = frozenset[str]().union(*(w.letters() for pair in sides for w in pair))
+        named = {n: _inverted(w) for n, w in self.inverses.items() if n in written}
+        told = [f"{name} = {word}" for name, word in named.items() if name != word]
         return f", with {' and '.join(told)}" if told else ""
 
     def gap(self, problem: PolicyEvaluation) -> Observed | None:

@@ -29,6 +29,8 @@ LONGEST_FORMULA = 80
 """Characters up to which a formula stands on the page as it is."""
 LONGEST_NUMBER = 20
 """Characters up to which an exact number does."""
+SHORT_NUMBER = 6
+"""Characters up to which it does beside decimals."""
 LONGEST_TYPESET = 1_500
 """Characters up to which a folded formula is typeset."""
 TALLEST = 4
@@ -186,7 +188,7 @@ def shown(value: Any, ranges: Ranges | None = None) -> Markup:
         return _on_demand(decimal, number, text)
     if number.is_Rational:
         return typeset(number)
-    return Markup("{} ≈ {}").format(typeset(number), decimal)
+    return Markup("{} ≈\N{NO-BREAK SPACE}{}").format(typeset(number), decimal)
 
 
 def _decimal(number: Any) -> Markup:
@@ -199,8 +201,8 @@ def _decimal(number: Any) -> Markup:
 def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
     if "exact" in text:  # too long to be read
         about = re.search(r"\((exact.*)\)", text)
-        return Markup('<span title="{}">≈ {}</span>').format(about[1] if about else "", decimal)
-    return Markup('<details class="exact"><summary>≈ {}</summary>{}</details>').format(
+        return Markup('<span title="{}">≈\N{NO-BREAK SPACE}{}</span>').format(about[1] if about else "", decimal)
+    return Markup('<details class="exact"><summary>≈\N{NO-BREAK SPACE}{}</summary>{}</details>').format(
         decimal, typeset(number)
     )
 
@@ -213,9 +215,9 @@ def _folded(formula: Any, ranges: Ranges) -> Markup:
         body: Any = Markup("<p>{}; obliquetd analyze --json has it in full.</p>").format(told)
     else:
         body = typeset(formula, block=True)
-    return Markup('<div class="folded">{}<details><summary>{}</summary>{}</details></div>').format(
-        sketch(formula, ranges), told, body
-    )
+    return Markup(
+        '<div class="folded">{}<details><summary title="{}">the formula</summary>{}</details></div>'
+    ).format(sketch(formula, ranges), told, body)
 
 
 def equation(letter: str, value: Any, ranges: Ranges | None = None) -> Markup:
@@ -274,8 +276,10 @@ def _is_long(value: Any) -> bool:
 
 
 def _rounded(value: Any) -> Any:
-    """Six digits of a long number; they are only shown."""
-    return sp.N(value, 6) if _is_long(value) else value
+    """Six digits of a number that is longer than a word, beside others that are; they are only shown."""
+    if isinstance(value, float | int) or value.is_Integer:
+        return value
+    return sp.N(value, 6) if len(number_text(value)) > SHORT_NUMBER else value
 
 
 def _matrix(letter: str, rows: list[list[Any]], relation: str = "=") -> Markup:
@@ -292,7 +296,9 @@ def _matrix(letter: str, rows: list[list[Any]], relation: str = "=") -> Markup:
 
 def _line(letter: str, rows: list[list[Any]], relation: str) -> Markup:
     """A column as a list of entries that wraps."""
-    entries = Markup(", ").join(typeset(row[0]) for row in rows)
+    *before, last = [typeset(row[0]) for row in rows]
+    marked = (Markup('<span class="nobr">{},</span>').format(x) for x in before)
+    entries = Markup(" ").join([*marked, last])
     return Markup('<div class="line">{} ({})</div>').format(mathml(f"{letter} {relation}"), entries)
 
 

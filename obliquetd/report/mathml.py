@@ -11,6 +11,8 @@ __all__ = ["mathml", "spoken"]
 
 BRACKETS = re.compile(r"<mo>&#x0005B;</mo><mtable>(.*?)</mtable><mo>&#x0005D;</mo>", re.DOTALL)
 """Brackets around a matrix: drawn by the style sheet, since they grow only with a font for mathematics."""
+BRACE = re.compile(r"<mo [^>]*>&#x0007B;</mo><mtable>")
+"""The brace before cases, for the same reason."""
 OPERATORS = {r"\argmin": r"\operatorname{argmin}"}
 """Commands of the paper that the converter does not know."""
 SAID = {r"^{\top}": "'", r"^\top": "'", r"^{-\top}": "^-1'", r"^{*\top}": "*'", r"^{\prime}": "'",
@@ -34,6 +36,7 @@ def mathml(latex: str, *, block: bool = False) -> Markup:
         known = known.replace(command, operator)
     body: str = convert(known, display="block" if block else "inline")
     body = BRACKETS.sub(r'<mtable class="brackets">\1</mtable>', body)
+    body = BRACE.sub('<mtable class="cases">', body)
     label = html.escape(spoken(latex), quote=True)
     return Markup(body.replace("<math ", f'<math alttext="{label}" ', 1))
 

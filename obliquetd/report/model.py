@@ -208,7 +208,7 @@ class ModelReport:
     @property
     def noise_legend(self) -> Markup:
         """What its columns mean."""
-        return prose(LEGEND)
+        return prose(LEGEND.replace("bias^2:", "squared bias:"))
 
     @property
     def noise_notes(self) -> list[str]:
@@ -356,7 +356,7 @@ def _told(stability: Stability, ranges: Ranges) -> list[Markup]:
     parts = []
     if stability.kernel_dimension:
         parts.append(prose(_unmoved(stability.kernel_dimension)))
-    if stability.verdict == "stable":
+    if stability.verdict == "stable" and stability.symmetric_part != "unknown":
         parts.append(prose(f"the symmetric part of A is {stability.symmetric_part}"))
     if stability.margin is not None:
         parts.append(prose(f"smallest real part {stability.margin:.4g}, in floats"))
