@@ -189,8 +189,12 @@ class ShortLatex(LatexPrinter):
 
     def _print_And(self, expr: Any) -> str:
         """Two bounds of one symbol in a row: 0 <= gamma < 1/2."""
-        below = [c for c in expr.args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number]
-        above = [c for c in expr.args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number]
+        below = [
+            c for c in expr.args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number
+        ]
+        above = [
+            c for c in expr.args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number
+        ]
         if len(below) == len(above) == 1 == len(expr.args) - 1 and below[0].rhs == above[0].lhs:
             signs = {"<": "<", "<=": r"\leq"}
             ((low, x), (_, high)) = below[0].args, above[0].args

@@ -44,9 +44,7 @@ class FieldArithmetic(Arithmetic):
         Where the symbols range, and with it the signs that formulas have throughout.
     """
 
-    def __init__(
-        self, symbols: Iterable[sp.Symbol] = (), known: KnownSigns | None = None
-    ) -> None:
+    def __init__(self, symbols: Iterable[sp.Symbol] = (), known: KnownSigns | None = None) -> None:
         self.symbols: tuple[sp.Symbol, ...] = tuple(sorted(set(symbols), key=str))
         self.kind = "symbolic" if self.symbols else "exact"
         self.domain: Any = QQ.frac_field(*self.symbols) if self.symbols else QQ

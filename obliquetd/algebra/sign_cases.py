@@ -73,7 +73,10 @@ def sign_cases(
             above, below = (known.assuming(error.factor, sign) for sign in (1, -1))
             waiting += [
                 (branch, [*conditions, side])
-                for branch, side in ((above, _side(error.factor, 1)), (below, _side(error.factor, -1)))
+                for branch, side in (
+                    (above, _side(error.factor, 1)),
+                    (below, _side(error.factor, -1)),
+                )
                 if not branch.is_empty
             ]
             continue

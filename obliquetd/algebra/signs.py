@@ -58,9 +58,7 @@ class SignRange:
     @classmethod
     def of(cls, interval: sp.Interval) -> SignRange:
         """The range of an interval."""
-        return cls(
-            interval.start, interval.end, not interval.left_open, not interval.right_open
-        )
+        return cls(interval.start, interval.end, not interval.left_open, not interval.right_open)
 
     @property
     def is_rational(self) -> bool:
@@ -81,7 +79,9 @@ class SignRange:
         )
 
     def __str__(self) -> str:
-        return f"{'[' if self.has_low else '('}{self.low}, {self.high}{']' if self.has_high else ')'}"
+        return (
+            f"{'[' if self.has_low else '('}{self.low}, {self.high}{']' if self.has_high else ')'}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,14 +333,20 @@ def known_of(formulas: Iterable[tuple[Any, sp.Interval]]) -> KnownSigns:
     >>> p, q = sp.symbols("p q")
     >>> unit = sp.Interval(0, 1)
     >>> known = known_of([(p, unit), (1 - 2 * p, unit), (q, unit), (1 - p - q, unit)])
-    >>> [str(span) for span in known.ranges.values()], known.given
-    (['[0, 1/2]', '[0, 1]'], {p + q - 1: -1, p + q: 1})
+    >>> [str(span) for span in known.ranges.values()], known.given == {p + q: 1, p + q - 1: -1}
+    (['[0, 1/2]', '[0, 1]'], True)
     """
     found = KnownSigns()
     for formula, interval in dict.fromkeys(formulas):
         symbols = list(formula.free_symbols)
-        if len(symbols) == 1 and formula.is_polynomial(*symbols) and sp.degree(formula, *symbols) == 1:
-            found = found.and_also(KnownSigns({symbols[0]: _preimage(formula, symbols[0], interval)}))
+        if (
+            len(symbols) == 1
+            and formula.is_polynomial(*symbols)
+            and sp.degree(formula, *symbols) == 1
+        ):
+            found = found.and_also(
+                KnownSigns({symbols[0]: _preimage(formula, symbols[0], interval)})
+            )
             continue
         if not symbols:
             continue

@@ -29,8 +29,8 @@ import sympy as sp
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
 from obliquetd.dynamics.algebraic import stable_at_root
-from obliquetd.dynamics.function_field import Found, crossings, exactly
 from obliquetd.dynamics.cases import dynamics_cases
+from obliquetd.dynamics.function_field import Found, crossings, exactly
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
 from obliquetd.dynamics.stability import verdict_of
@@ -315,9 +315,15 @@ def stability_map(
         )
     if not isinstance(resolution, int) or resolution < 1:
         raise InputError(f"resolution is {resolution!r}; expected a positive integer")
-    cases = [(case.condition, _polynomials(case.value)) for case in dynamics_cases(problem, learner)]
+    cases = [
+        (case.condition, _polynomials(case.value)) for case in dynamics_cases(problem, learner)
+    ]
     candidates = [c for _, ps in cases for p in ps for c in crossings(p)]
-    candidates += [side.lhs - side.rhs for where, _ in cases for side in where.atoms(sp.core.relational.Relational)]
+    candidates += [
+        side.lhs - side.rhs
+        for where, _ in cases
+        for side in where.atoms(sp.core.relational.Relational)
+    ]
     factors = {
         factor
         for candidate in candidates

@@ -127,7 +127,10 @@ class Comparison(HtmlTable):
         for row in self.rows:
             found = row.quantities
             cells = [f"${latex_of(found[key])}$" if key in found else "--" for key in shown]
-            cells = [ROUNDED if row.is_rounding(key) else cell for key, cell in zip(shown, cells, strict=True)]
+            cells = [
+                ROUNDED if row.is_rounding(key) else cell
+                for key, cell in zip(shown, cells, strict=True)
+            ]
             lines.append(" & ".join([latex_label(row.name), *cells]) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 

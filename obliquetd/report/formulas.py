@@ -160,7 +160,7 @@ def _split_root(root: Any) -> Any:
             above *= factor
     if above.free_symbols and below != 1:
         return outside * sp.Pow(above / below, power, evaluate=False)
-    parts = [x ** sign for x, sign in ((above, power), (below, -power)) if x != 1]
+    parts = [x**sign for x, sign in ((above, power), (below, -power)) if x != 1]
     return sp.Mul(outside, *parts)
 
 
@@ -201,10 +201,12 @@ def _decimal(number: Any) -> Markup:
 def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
     if "exact" in text:  # too long to be read
         about = re.search(r"\((exact.*)\)", text)
-        return Markup('<span title="{}">≈\N{NO-BREAK SPACE}{}</span>').format(about[1] if about else "", decimal)
-    return Markup('<details class="exact"><summary>≈\N{NO-BREAK SPACE}{}</summary>{}</details>').format(
-        decimal, typeset(number)
-    )
+        return Markup('<span title="{}">≈\N{NO-BREAK SPACE}{}</span>').format(
+            about[1] if about else "", decimal
+        )
+    return Markup(
+        '<details class="exact"><summary>≈\N{NO-BREAK SPACE}{}</summary>{}</details>'
+    ).format(decimal, typeset(number))
 
 
 def _folded(formula: Any, ranges: Ranges) -> Markup:
@@ -373,5 +375,7 @@ def prose(text: Any) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    plain = re.sub(r"(?:\*\*|\^)\(([^()]*)\)|\*\*(-?\w+)", lambda m: f"^{{{m[1] or m[2]}}}", visible(text))
+    plain = re.sub(
+        r"(?:\*\*|\^)\(([^()]*)\)|\*\*(-?\w+)", lambda m: f"^{{{m[1] or m[2]}}}", visible(text)
+    )
     return typeset_text(re.sub(r"(?<=[\w)}])\*(?=[\w(])", " ", plain))

@@ -109,7 +109,7 @@ def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
         upright = {p for p in found.boundary if p.free_symbols == {first}}
         left, right = UNIT[0]
         drawn |= {p for p in upright if sp.Poly(p, first).count_roots(left, right)}
-        edges = {s for s in problem.symbols} | {s - 1 for s in problem.symbols}
+        edges = set(problem.symbols) | {s - 1 for s in problem.symbols}
         curves = sorted(drawn - edges, key=sp.default_sort_key)
         but = " or ".join(f"{formula_text(c)} = 0" for c in curves)
         return OverSymbols("stable", inside + (f", but where {but}" if but else ""))

@@ -111,14 +111,18 @@ def _product(expr: Any) -> tuple[str, int]:
 def _side(factors: list[Any]) -> tuple[str, int, list[Any]]:
     if len(factors) == 1:
         return (*_text(factors[0]), factors)
-    ordered = sorted(factors, key=lambda f: (not f.is_number, f.is_Add or f.as_base_exp()[0].is_Add))
+    ordered = sorted(
+        factors, key=lambda f: (not f.is_number, f.is_Add or f.as_base_exp()[0].is_Add)
+    )
     return " ".join(_inside(f, POWER) for f in ordered), PRODUCT, factors
 
 
 def _condition(where: Any) -> str:
     if isinstance(where, sp.And):
         low = [c for c in where.args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number]
-        high = [c for c in where.args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number]
+        high = [
+            c for c in where.args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number
+        ]
         if len(low) == len(high) == 1 == len(where.args) - 1 and low[0].rhs == high[0].lhs:
             return f"{_text(low[0].lhs)[0]} {low[0].rel_op} {_condition(high[0])}"
         return " and ".join(map(_condition, where.args))

@@ -18,14 +18,14 @@ from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.compare import ROUNDED
-from obliquetd.report.plain import formula_text, plain_cell
 from obliquetd.report.over_symbols import OverSymbols, over_symbols
+from obliquetd.report.plain import formula_text, plain_cell
 
 __all__ = [
     "LARGEST_SWEEP", "LearnerRow", "condition_text", "learner_row", "quick_verdict", "stability_remarks",
 ]  # fmt: skip
 
-LARGEST_SWEEP = 300_000
+LARGEST_SWEEP = {"exact": 300_000, "symbolic": 300_000, "float": 3_000_000}
 """Evaluations of a rule's inner loop up to which its mean dynamics are derived."""
 LARGEST_VERDICT = 40
 """Weights up to which stability is decided where it takes more than eigenvalues in floats."""
@@ -135,7 +135,7 @@ def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) ->
     """
     d = problem.native.Phi.shape[1]
     if (
-        len(problem.mdp.table) * d * d > LARGEST_SWEEP
+        len(problem.mdp.table) * d * d > LARGEST_SWEEP[problem.arithmetic]
         or _weights(problem, learner) > LARGEST_VERDICT
     ):
         return None
