@@ -59,8 +59,7 @@ class Efficiency(BesideTheAverage):
     def __init__(
         self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any
     ) -> None:
-        self.problem = problem
-        self._dynamics = MeanDynamics(problem, learner, sampling)
+        self.problem, self._dynamics = problem, MeanDynamics(problem, learner, sampling)
         self.learner = learner = self._dynamics.learner
         self._ops = self._dynamics.expectation.ops
         self.sampling = resolve_sampling(self._ops, learner, sampling, mean_only=False)
@@ -317,18 +316,16 @@ class Efficiency(BesideTheAverage):
     def _need_best(self) -> None:
         """That the cross term of bias and mean error vanishes."""
         if not (self._ops.Phi.T @ self._gap.scale_rows(self._ops.xi)).cleaned().is_zero():
-            told = f"the mean squared error of {self.name} after t steps depends on where it starts"
             raise MathematicalError(
-                f"{told}, and on its step sizes, at the order 1/t; .distance(t) is about its fixed point alone. {LEAST_SQUARES}"
+                f"the mean squared error of {self.name} after t steps depends on where it starts, and "
+                f"at the order 1/t on its step sizes; .distance(t) is about its fixed point. {LEAST_SQUARES}"
             )
 
     def _need_stable(self) -> None:
         if not self._dynamics.is_stable():
-            verdict, away = (
-                self._dynamics.stability.verdict,
-                "its weights do not stay near the fixed point",
-            )
-            raise UnstableError(f"{self.name} is {verdict} here: {away}. {LEAST_SQUARES}", verdict)
+            verdict = self._dynamics.stability.verdict
+            told = f"{self.name} is {verdict} here: its weights do not stay near the fixed point"
+            raise UnstableError(f"{told}. {LEAST_SQUARES}", verdict)
 
     def _stable(self, Q: Matrix, what: str) -> bool:
         if not Q.shape[0]:

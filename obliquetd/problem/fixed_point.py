@@ -256,7 +256,8 @@ def _(given: str, problem: Any) -> FixedPoint:
     from obliquetd.problem.piecewise import PiecewiseFixedPoint
 
     cases = sign_cases(problem.native.arithmetic, on)
-    return cases[0].value if len(cases) == 1 else PiecewiseFixedPoint(given, cases)
+    several: Any = PiecewiseFixedPoint(given, cases)  # has what a FixedPoint is asked for
+    return cases[0].value if len(cases) == 1 else several
 
 
 @fixed_point_of.register

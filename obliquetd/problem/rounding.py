@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import Matrix
-from obliquetd.algebra.accuracy import EPS
 from obliquetd.errors import ObliqueTDError
 from obliquetd.problem.native import Operators
 
 __all__ = ["error_bound", "rounding_bounds"]
 
+EPS = float(np.finfo(float).eps)
 LARGEST = 100_000
 """Entries of X up to which bounds on what depends on it are computed."""
 

@@ -172,8 +172,8 @@ def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) ->
         return LearnerRow(name, dyn, {}, None, None, None, cases, found)
     dyn = cases[0].value
     stability = _attempt(lambda: _stability(dyn))
-    error, numbers = _numbers(problem, dyn)
-    return LearnerRow(name, dyn, numbers, error, stability, None, cases, found)
+    missing, numbers = _numbers(problem, dyn)
+    return LearnerRow(name, dyn, numbers, missing, stability, None, cases, found)
 
 
 def _numbers(
