@@ -219,6 +219,8 @@ def sign_on_box(polynomial: Any, ranges: list[SignRange]) -> int | None:
     """
     degrees = [max(m[k] for m in polynomial.monoms()) for k in range(len(ranges))]
     used = [k for k, d in enumerate(degrees) if d]
+    if not used:
+        return 1 if polynomial.LC > 0 else -1
     if any(ranges[k].low == -sp.oo and ranges[k].high == sp.oo for k in used):
         return None
     shape = tuple(degrees[k] + 1 for k in used)

@@ -24,6 +24,8 @@ MARKS = {
 }  # fmt: skip
 """A sign for each verdict, so that none is told by its colour alone."""
 QUOTED = re.compile(r"(?<![A-Za-z])'(.*?)'(?=[),:]|$)")
+BARE = re.compile(r"(?:(?<![\\A-Za-z{_])|(?<=\\\{))([A-Z]*TD\d?|TDC)(?![A-Za-z}])")
+"""Names of learners that stand by themselves in a formula."""
 LEARNER = re.compile(r"_\{([A-Z]{2,}\d?)\}")
 FALSE = (str(Verdict.REFUTED), str(Verdict.CORRECTED))
 
@@ -184,6 +186,7 @@ def _sentence(text: str) -> str:
 def _printed(statement: str) -> str:
     """The statement with the names of learners upright."""
     upright = LEARNER.sub(r"_{\\text{\1}}", statement)
+    upright = BARE.sub(r"\\text{\1}", upright)
     return upright.replace(r"\arg\min", r"\argmin")
 
 
