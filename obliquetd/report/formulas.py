@@ -75,14 +75,7 @@ class UsualLatex(ShortLatex):
         return rf"\operatorname{{arccos}}\left({self._print(expr.args[0])}\right)"
 
     def _print_ComplexRootOf(self, expr: Any) -> str:
-        """A root by its decimal and its equation; the number alone where that is long."""
-        near = sp.N(expr, 6)
-        if expr.poly.degree() > 6 or len(str(expr.expr)) > LONGEST_FORMULA:
-            told = f"(an algebraic number of degree {expr.poly.degree()})"
-            return rf"{self._print(near)}\ \text{{{told}}}"
-        x = sp.Symbol("x")
-        equation = self._print(expr.poly.as_expr().subs(expr.poly.gen, x))
-        return rf"{self._print(near)}\ \text{{, the root near it of }}\ {equation} = 0"
+        return str(self._print(sp.N(expr, 6)))
 
     def _print_Add(self, expr: Any, order: Any = None) -> str:
         terms = self._as_ordered_terms(expr, order=order)
@@ -134,7 +127,27 @@ def usual_latex(value: Any) -> str:
         value = value.applyfunc(split_roots)
     elif isinstance(value, sp.Basic):
         value = split_roots(value)
+        if not value.free_symbols and value.has(sp.ComplexRootOf):
+            return _algebraic(value)
     return latex_of(value, UsualLatex)
+
+
+def _algebraic(value: Any) -> str:
+    """A number that is made of roots of polynomials: a letter for each, its decimal and its equation."""
+    roots = sorted(value.atoms(sp.ComplexRootOf), key=sp.default_sort_key)
+    letters = sp.symbols("x y z u v w")[: len(roots)]
+    if len(roots) > len(letters):
+        return latex_of(value, UsualLatex)
+    told = []
+    for root, letter in zip(roots, letters, strict=True):
+        near = latex_of(sp.N(root, 6), UsualLatex)
+        equation = latex_of(root.poly.as_expr().subs(root.poly.gen, letter), UsualLatex)
+        if len(str(root.expr)) > LONGEST_FORMULA:
+            told.append(rf"{letter} \approx {near}\ \text{{of degree {root.poly.degree()}}}")
+        else:
+            told.append(rf"{letter} \approx {near}\ \text{{and}}\ {equation} = 0")
+    formula = latex_of(value.xreplace(dict(zip(roots, letters, strict=True))), UsualLatex)
+    return rf"{formula}\ \text{{where}}\ " + r",\ ".join(told)
 
 
 def split_roots(expression: Any) -> Any:
