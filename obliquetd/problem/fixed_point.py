@@ -12,6 +12,7 @@ from obliquetd.display import Equations
 from obliquetd.errors import InputError, ObliqueTDError, SignUndecidedError, UndefinedError
 from obliquetd.problem import metrics
 from obliquetd.problem.native import Operators
+from obliquetd.problem.piecewise import PiecewiseFixedPoint
 from obliquetd.problem.projection import Solution, project_obliquely, solve_projected
 from obliquetd.problem.requests import read_weighting
 from obliquetd.problem.weightings import METHODS, WEIGHTINGS
@@ -253,8 +254,6 @@ def _(given: str, problem: Any) -> FixedPoint:
     except SignUndecidedError as error:
         if error.factor is None:
             raise
-    from obliquetd.problem.piecewise import PiecewiseFixedPoint
-
     cases = sign_cases(problem.native.arithmetic, on)
     several: Any = PiecewiseFixedPoint(given, cases)  # has what a FixedPoint is asked for
     return cases[0].value if len(cases) == 1 else several

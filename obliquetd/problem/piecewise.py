@@ -14,7 +14,6 @@ import sympy as sp
 
 from obliquetd.algebra.sign_cases import SignCase
 from obliquetd.display import Equations
-from obliquetd.problem.fixed_point import FixedPoint
 
 __all__ = ["PiecewiseFixedPoint"]
 
@@ -40,11 +39,11 @@ class PiecewiseFixedPoint(Equations):
     5*sqrt(2)/2
     """
 
-    def __init__(self, name: str, cases: Sequence[SignCase[FixedPoint]]) -> None:
+    def __init__(self, name: str, cases: Sequence[SignCase[Any]]) -> None:
         self.name, self.cases = name, tuple(cases)
         self.native = self.cases[0].value.native
 
-    def _joined(self, of: Callable[[FixedPoint], Any]) -> Any:
+    def _joined(self, of: Callable[[Any], Any]) -> Any:
         found = [(of(case.value), case.condition) for case in self.cases]
         first = found[0][0]
         if not isinstance(first, sp.MatrixBase):

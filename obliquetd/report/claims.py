@@ -26,6 +26,7 @@ MARKS = {
 QUOTED = re.compile(r"(?<![A-Za-z])'(.*?)'(?=[),:]|$)")
 BARE = re.compile(r"(?:(?<![\\A-Za-z{_])|(?<=\\\{))([A-Z]*TD\d?|TDC)(?![A-Za-z}])")
 """Names of learners that stand by themselves in a formula."""
+WORDS = re.compile(r"(\\(?:text|mathrm|operatorname|mbox)\{[^{}]*\})")
 LEARNER = re.compile(r"_\{([A-Z]{2,}\d?)\}")
 FALSE = (str(Verdict.REFUTED), str(Verdict.CORRECTED))
 
@@ -186,7 +187,9 @@ def _sentence(text: str) -> str:
 def _printed(statement: str) -> str:
     """The statement with the names of learners upright."""
     upright = LEARNER.sub(r"_{\\text{\1}}", statement)
-    upright = BARE.sub(r"\\text{\1}", upright)
+    parts = WORDS.split(upright)  # what is text already stands at the odd places
+    parts[::2] = [BARE.sub(r"\\text{\1}", part) for part in parts[::2]]
+    upright = "".join(parts)
     return upright.replace(r"\arg\min", r"\argmin")
 
 
