@@ -33,8 +33,10 @@ class PiecewiseFixedPoint(Equations):
     --------
     >>> from obliquetd.domains import two_state
     >>> point = two_state("gamma", reward=1).fixed_point("setd")
-    >>> [(case.condition, case.value.theta[0]) for case in point.cases]
-    [((0 <= gamma) & (gamma < 1/2), (2*gamma - 3)/(2*gamma**2 + gamma - 3)), ((1/2 < gamma) & (gamma < 1), -1/(2*(gamma - 1)))]
+    >>> for case in point.cases:
+    ...     print(case.condition, case.value.theta[0])
+    (0 <= gamma) & (gamma < 1/2) -(5*gamma - 3)/(5*(gamma - 1)*(2*gamma - 1))
+    (1/2 < gamma) & (gamma < 1) -1/(2*(gamma - 1))
     >>> point.rmse.subs("gamma", "9/10")
     5*sqrt(2)/2
     """
