@@ -24,7 +24,7 @@ def formula_text(value: Any) -> str:
     Examples
     --------
     >>> g = sp.Symbol("gamma")
-    >>> formula_text(-(g + 2) / (2 * (g - 1))), formula_text(9 * g**2), formula_text(sp.Rational(9, 10))
+    >>> formula_text(sp.factor((g + 2) / (2 - 2 * g))), formula_text(9 * g**2), formula_text(sp.Rational(9, 10))
     ('(gamma + 2)/(2 (1 - gamma))', '9 gamma^2', '9/10')
     >>> formula_text(3 * sp.sqrt(g) / 2 - 1), formula_text((0 <= g) & (g < sp.Rational(1, 2)))
     ('3 sqrt(gamma)/2 - 1', '0 <= gamma < 1/2')
