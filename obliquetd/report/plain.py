@@ -119,10 +119,9 @@ def _side(factors: list[Any]) -> tuple[str, int, list[Any]]:
 
 def _condition(where: Any) -> str:
     if isinstance(where, sp.And):
-        low = [c for c in where.args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number]
-        high = [
-            c for c in where.args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number
-        ]
+        args = [c.reversed if getattr(c, "rel_op", "") in (">", ">=") else c for c in where.args]
+        low = [c for c in args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number]
+        high = [c for c in args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number]
         if len(low) == len(high) == 1 == len(where.args) - 1 and low[0].rhs == high[0].lhs:
             return f"{_text(low[0].lhs)[0]} {low[0].rel_op} {_condition(high[0])}"
         return " and ".join(map(_condition, where.args))
