@@ -92,11 +92,11 @@ def _of_X(ops: Operators, point: Any) -> dict[str, float]:
     return {
         "distance": float(unit * (size(X) + size(X_star))),
         "criterion": float(unit * (size(Lambda) * size(X) + size(C))) ** 2,
-        "angle": float(unit * _spread(X)),
+        "angle": float(unit * _ratio_of_sizes(X)),
     }
 
 
-def _spread(X: Any) -> float:
+def _ratio_of_sizes(X: Any) -> float:
     """The largest singular value over the smallest that is not 0."""
     values = np.linalg.svd(X, compute_uv=False)
     kept = values[values > max(X.shape) * EPS * values.max(initial=0.0)]
