@@ -134,8 +134,34 @@ def latex_of(value: Any, printer: type[ShortLatex] | None = None) -> str:
         raise SizeError(
             f"a matrix of {len(rows)} by {len(rows[0])} entries fits no page; take a part of it"
         )
+    cases = _shared_cases(rows)
+    if cases:
+        return _cases(
+            rf"{latex_of(sp.Matrix(inner), printer)} & \text{{where }} {_number(where, printer)}"
+            for inner, where in cases
+        )
     body = r" \\ ".join(" & ".join(_number(x, printer) for x in row) for row in rows)
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+
+
+def _shared_cases(rows: list[list[Any]]) -> list[tuple[list[list[Any]], Any]]:
+    """A matrix of piecewise entries as a matrix for each case, where all have the same cases."""
+    entries = [x for row in rows for x in row if isinstance(x, sp.Piecewise)]
+    conditions = {tuple(c for _, c in x.args) for x in entries}
+    if len(conditions) != 1:
+        return []
+
+    def at(x: Any, k: int) -> Any:
+        return x.args[k][0] if isinstance(x, sp.Piecewise) else x
+
+    return [
+        ([[at(x, k) for x in row] for row in rows], condition)
+        for k, condition in enumerate(conditions.pop())
+    ]
+
+
+def _cases(parts: Iterable[str]) -> str:
+    return r"\begin{cases} " + r" \\ ".join(parts) + r" \end{cases}"
 
 
 class ShortLatex(LatexPrinter):
@@ -154,6 +180,29 @@ class ShortLatex(LatexPrinter):
 
     def _print_Integer(self, expr: Any) -> str:
         return self._print_Rational(expr)
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        return _cases(
+            rf"{self._print(value)} & \text{{where }} {self._print(condition)}"
+            for value, condition in expr.args
+        )
+
+    def _print_And(self, expr: Any) -> str:
+        """Two bounds of one symbol in a row: 0 <= gamma < 1/2."""
+        below = [
+            c for c in expr.args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number
+        ]
+        above = [
+            c for c in expr.args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number
+        ]
+        if len(below) == len(above) == 1 == len(expr.args) - 1 and below[0].rhs == above[0].lhs:
+            signs = {"<": "<", "<=": r"\leq"}
+            ((low, x), (_, high)) = below[0].args, above[0].args
+            return (
+                f"{self._print(low)} {signs[below[0].rel_op]} {self._print(x)} "
+                f"{signs[above[0].rel_op]} {self._print(high)}"
+            )
+        return r",\ ".join(map(self._print, expr.args))
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         if PLAIN_SYMBOL.fullmatch(expr.name):

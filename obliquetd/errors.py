@@ -269,11 +269,13 @@ class SignUndecidedError(MathematicalError):
     ----------
     expression : object
         The expression whose sign decides.
+    factor : object
+        The irreducible polynomial in it whose sign is not known, where there is one.
     """
 
-    def __init__(self, message: str, expression: Any = None) -> None:
+    def __init__(self, message: str, expression: Any = None, factor: Any = None) -> None:
         super().__init__(message)
-        self.expression = expression
+        self.expression, self.factor = expression, factor
 
 
 class ConvergenceError(MathematicalError):

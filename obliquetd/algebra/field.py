@@ -23,6 +23,7 @@ from obliquetd.algebra.integer_solve import common_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing
+from obliquetd.algebra.signs import KnownSigns
 from obliquetd.errors import KindError, SignUndecidedError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
@@ -39,17 +40,24 @@ class FieldArithmetic(Arithmetic):
     symbols : iterable of sympy.Symbol
         Empty for exact arithmetic. Sorted by name, so that equal sets of symbols
         give equal fields.
+    known : KnownSigns, optional
+        Where the symbols range, and with it the signs that formulas have throughout.
     """
 
-    def __init__(self, symbols: Iterable[sp.Symbol] = ()) -> None:
+    def __init__(self, symbols: Iterable[sp.Symbol] = (), known: KnownSigns | None = None) -> None:
         self.symbols: tuple[sp.Symbol, ...] = tuple(sorted(set(symbols), key=str))
         self.kind = "symbolic" if self.symbols else "exact"
         self.domain: Any = QQ.frac_field(*self.symbols) if self.symbols else QQ
         self.ring = PolynomialRing(self.domain) if self.symbols else None
+        self.known = known or KnownSigns()
         self._seen: dict[Any, Any] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FieldArithmetic) and self.symbols == other.symbols
+        return (
+            type(other) is type(self)
+            and self.symbols == other.symbols
+            and self.known.says_as(other.known)
+        )
 
     def __hash__(self) -> int:
         return hash(self.symbols)
@@ -94,17 +102,23 @@ class FieldArithmetic(Arithmetic):
     def sign(self, scalar: Any) -> int:
         if self.domain is QQ:
             return int(scalar > 0) - int(scalar < 0)
-        expr = self.domain.to_sympy(scalar)
-        if expr.is_Rational:
-            return int(sp.sign(expr))
+        found = self.known.inside.of_fraction(scalar)
+        if found is not None:
+            return found
+        expr = self.public(scalar)
         raise SignUndecidedError(
-            f"the sign of {sp.factor(expr)} depends on "
-            f"{', '.join(sorted(map(str, expr.free_symbols)))}",
-            sp.factor(expr),
+            f"the sign of {expr} depends on {', '.join(sorted(map(str, expr.free_symbols)))}",
+            expr,
+            self.known.inside.undecided(scalar),
         )
 
     def sqrt(self, scalar: Any) -> Any:
-        return exact_root(self.public(scalar))
+        if not self.symbols or not scalar:
+            return exact_root(self.public(scalar))
+        outside, inside = self.known.inside.split_square(scalar)
+        if outside == 1:
+            return exact_root(self.public(scalar))
+        return outside * exact_root(self.public(inside))
 
     def check_size(self, n: int) -> None:
         limit = LARGEST_SYMBOLIC if self.symbols else LARGEST_EXACT

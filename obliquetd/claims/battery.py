@@ -206,7 +206,7 @@ def decide_identity(
     assumed = "; ".join(f"{left} = {right}" for left, right in rules)
     evidence = (
         (f"{premise}. " if premise else "")
-        + f"{'Rewriting proves' if proved else 'Exact on'} {names}"
+        + f"{'Rewriting proves' if proved else 'Exact on'} {names}{statement.letters_told()}"
         + (f", from {assumed} (tested on the same problems)" if assumed and proved else "")
         + f"{'; also exact' if proved else ''} on {_sizes(meet)}"
     )
@@ -253,6 +253,14 @@ class _Statement:
         short = str(word).replace(" ", "")
         return Assumption(f"{short} non-singular", f"{word} has an inverse", test)
 
+    def letters_told(self) -> str:
+        """What the letters stand for that are inverses and are written, as ``, with H = (X' L Phi)^-1``."""
+        sides = [*(pair[1:] for pair in self.equations), *self.rules]
+        written = frozenset[str]().union(*(w.letters() for pair in sides for w in pair))
+        named = {n: _inverted(w) for n, w in self.inverses.items() if n in written}
+        told = [f"{name} = {word}" for name, word in named.items() if name != word]
+        return f", with {' and '.join(told)}" if told else ""
+
     def gap(self, problem: PolicyEvaluation) -> Observed | None:
         """The first equation that fails on a problem; InputError for a rule that does."""
         values = problem_values(problem)
@@ -285,6 +293,11 @@ def _sides(
             "two sides of an equation need one shape. Transpose one, or mend the word"
         )
     return None if (a - b).is_zero() else (a, b)
+
+
+def _inverted(word: Word) -> str:
+    text = str(word)
+    return f"{text}^-1" if len(word.letters()) == 1 and " " not in text else f"({text})^-1"
 
 
 def _sizes(problems: Sequence[PolicyEvaluation]) -> str:

@@ -96,7 +96,10 @@ class Counterexample:
 
 def told(observed: Observed) -> str:
     """What was observed, as a phrase."""
-    return ", ".join(f"{name} = {value_text(value)}" for name, value in observed.items())
+    return ", ".join(
+        f"{name}{' ' if name.endswith(' is') else ' = '}{value_text(value)}"
+        for name, value in observed.items()
+    )
 
 
 def value_text(value: Any) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import cell_text, number_text
+from obliquetd.algebra import cell_text
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import NotUniqueError
 from obliquetd.report.analysis import Analysis
+from obliquetd.report.plain import formula_text, plain_cell
 from obliquetd.report.verdicts import LearnerRow, condition_text
 
 __all__ = [
@@ -24,7 +25,7 @@ __all__ = [
 
 
 def _cell(value: Any) -> str:
-    return "open" if value is None else cell_text(value)
+    return "open" if value is None else plain_cell(value)
 
 
 def learner_cells(analysis: Analysis) -> list[list[str]]:
@@ -41,8 +42,7 @@ def learner_cells(analysis: Analysis) -> list[list[str]]:
             cells.append(
                 _matrix_text(row.dynamics.fixed_point()) if row.error is None else _none(row.error)
             )
-        numbers = row.numbers
-        cells += [cell_text(numbers[k], 10) if k in numbers else "-" for k in ("rmse", "to_best")]
+        cells += [row.number_text(k) for k in ("rmse", "to_best")]
         out.append([row.name, *cells])
     return out
 
@@ -57,7 +57,9 @@ def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
     together: dict[str, list[str]] = {}
     apart = []
     for row in analysis.learners:
-        if row.stability is None:
+        if row.over is not None and row.over.where:
+            apart.append((row.verdict, f"{row.name} is {row.over.verdict} {row.over.where}"))
+        elif row.stability is None:
             why = (
                 str(row.error)
                 if row.error is not None
@@ -78,7 +80,7 @@ def stability_cells(analysis: Analysis) -> list[list[str]]:
     out += [
         [row.name, row.verdict, _limit_text(row)]
         for row in analysis.learners
-        if row.stability is not None
+        if row.stability is not None or row.over is not None
     ]
     return out
 
@@ -100,15 +102,18 @@ def formula_lines(analysis: Analysis) -> list[str]:
         known = [f"{k} = {_cell(v[i])}" for k, v in analysis.columns.items()]
         out.append(f"{analysis.problem.native.noun} {s}: {', '.join(known)}")
     out += [
-        f"{point.name}: theta = ({', '.join(map(number_text, point.theta))})"
+        f"{point.name}: theta = ({', '.join(map(formula_text, point.theta))})"
         for point in analysis.comparison
         if point.theta is not None
     ]
     for row in analysis.learners:
-        matrices = row.matrices
-        if matrices is not None and analysis.problem.native.Phi.shape[1] == 1:
-            A, b = map(_matrix_text, matrices)
-            out.append(f"{row.name}, from its rule: A = [{A}], b = [{b}]")
+        if analysis.problem.native.Phi.shape[1] > 1:
+            continue
+        several = len(row.cases) > 1
+        for case in row.cases:
+            A, b = map(_matrix_text, (case.value.A, case.value.b))
+            where = f" where {formula_text(case.condition)}" if several else ""
+            out.append(f"{row.name}, from its rule{where}: A = [{A}], b = [{b}]")
     if analysis.noise is not None:
         heading, *rows = analysis.noise.cells(width=60)
         for name, noise, *cells in rows:
@@ -131,7 +136,12 @@ def _matrix_text(matrix: Any) -> str:
     rows = rows if isinstance(rows[0], list) else [[x] for x in rows]
     if len(rows[0]) == 1:
         rows = [[row[0] for row in rows]]
-    return "; ".join(" ".join(cell_text(x, 8) for x in row) for row in rows)
+    return "; ".join(_row_text([plain_cell(x, 8) for x in row]) for row in rows)
+
+
+def _row_text(cells: list[str]) -> str:
+    """Numbers beside each other; formulas have spaces of their own and need commas."""
+    return (", " if any(" " in x for x in cells) else " ").join(cells)
 
 
 def state_cells(analysis: Analysis, most: int) -> list[list[str]]:

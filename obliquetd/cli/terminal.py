@@ -257,16 +257,24 @@ def print_cells(cells: list[list[str]], title: str | None = None) -> None:
         max(max(map(len, cells[0][j].split()), default=0), *(len(row[j]) for row in cells[1:]), 1)
         for j in range(len(cells[0]))
     ]
+    whole = [max(width, len(name)) for width, name in zip(widths, cells[0], strict=True)]
     for k, columns in enumerate(_that_fit(widths, out.width)):
         table = Table(title=(title and not k and escape(title)) or None)
+        chosen = whole if _room_of(whole, columns) <= out.width else widths
+        fits = _room_of(chosen, columns) <= out.width
         for j in columns:
             table.add_column(
                 escape(cells[0][j]), justify="right" if j else "left", overflow="fold",
-                min_width=min(widths[j], out.width // 2),
+                width=chosen[j] if fits else None, min_width=min(widths[j], out.width // 2),
             )  # fmt: skip
         for row in cells[1:]:
             table.add_row(*(escape(row[j]) for j in columns))
         out.print(table)
+
+
+def _room_of(widths: list[int], columns: list[int]) -> int:
+    """How wide a table of some columns is, with its lines."""
+    return sum(widths[j] + 3 for j in columns) + 1
 
 
 def _that_fit(widths: list[int], room: int) -> list[list[int]]:
@@ -280,7 +288,7 @@ def _that_fit(widths: list[int], room: int) -> list[list[int]]:
     groups = [[0]]
     for j in range(1, len(widths)):
         shown = [*groups[-1], j]
-        if len(shown) > 2 and sum(widths[i] + 3 for i in shown) + 1 > room:
+        if len(shown) > 2 and _room_of(widths, shown) > room:
             groups.append([0, j])
         else:
             groups[-1].append(j)

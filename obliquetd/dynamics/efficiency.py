@@ -35,6 +35,7 @@ from obliquetd.dynamics.stability import verdict_on
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, UnstableError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.rounding import error_bound
 
 __all__ = ["Efficiency", "efficiency", "efficiency_of"]
 
@@ -58,8 +59,7 @@ class Efficiency(BesideTheAverage):
     def __init__(
         self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any
     ) -> None:
-        self.problem = problem
-        self._dynamics = MeanDynamics(problem, learner, sampling)
+        self.problem, self._dynamics = problem, MeanDynamics(problem, learner, sampling)
         self.learner = learner = self._dynamics.learner
         self._ops = self._dynamics.expectation.ops
         self.sampling = resolve_sampling(self._ops, learner, sampling, mean_only=False)
@@ -287,6 +287,11 @@ class Efficiency(BesideTheAverage):
     def _gap(self) -> Matrix:
         return self._ops.Phi @ self._x.submatrix(range(self._d), [0]) - self._ops.v_pi
 
+    @property
+    def rounding(self) -> float:
+        """Of floats: what the root of the squared bias may be by rounding alone; 0 for exact numbers."""
+        return error_bound(self._ops, self._gap + self._ops.v_pi, self._x)
+
     def mse(self, t: int) -> Any:
         """E|Phi (average) - v_pi|^2 up to terms smaller than 1/t: squared_bias + distance(t).
 
@@ -312,9 +317,8 @@ class Efficiency(BesideTheAverage):
         """That the cross term of bias and mean error vanishes."""
         if not (self._ops.Phi.T @ self._gap.scale_rows(self._ops.xi)).cleaned().is_zero():
             raise MathematicalError(
-                f"the mean squared error of {self.name} after t steps depends on where it starts, and on "
-                "its step sizes, at the order 1/t; .distance(t) is about its fixed point alone. "
-                f"{LEAST_SQUARES}"
+                f"the mean squared error of {self.name} after t steps depends on where it starts, and "
+                f"at the order 1/t on its step sizes; .distance(t) is about its fixed point. {LEAST_SQUARES}"
             )
 
     def _need_stable(self) -> None:

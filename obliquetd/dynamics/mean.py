@@ -19,8 +19,7 @@ from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_samp
 from obliquetd.dynamics.stability import (
     NOTHING_MOVES,
     Stability,
-    definiteness,
-    verdict_on,
+    exact_stability,
     worst_of,
 )
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
@@ -31,6 +30,7 @@ from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
 from obliquetd.problem.requests import read_theta
+from obliquetd.problem.rounding import error_bound
 
 __all__ = ["MeanDynamics", "mean_dynamics"]
 
@@ -208,6 +208,11 @@ class MeanDynamics(Equations):
         """Phi theta at the fixed point, a value for each state."""
         return (self._ops.Phi @ self.limit()).public_vector()
 
+    @property
+    def rounding(self) -> float:
+        """Of floats: how large ||v_hat - v|| may be by rounding alone where it is 0."""
+        return error_bound(self._ops, self._ops.Phi @ self.limit(), self.limit())
+
     def spectrum(self) -> npt.NDArray[Any]:
         """The eigenvalues of A as floats, by real part.
 
@@ -231,9 +236,20 @@ class MeanDynamics(Equations):
     def stability(self) -> Stability:
         """The verdict on x' = b - A x on U; see :mod:`obliquetd.dynamics.stability`.
 
-        Where symbols are left it is "undecided" and ``condition`` lists what must be
+        Where symbols are left it is one verdict for all values inside their ranges (a discount in
+        [0, 1), a probability in (0, 1)), or "undecided" and ``condition`` lists what must be
         positive; ``stability_region`` solves that for one symbol. Where a trajectory is in
         one of several closed classes, it is the worst verdict of theirs.
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> from obliquetd.learners import ETD, TD
+        >>> found = mean_dynamics(two_state("gamma"), ETD()).stability
+        >>> found.verdict, found.everywhere
+        ('stable', 'gamma in [0, 1)')
+        >>> mean_dynamics(two_state("gamma"), TD()).stability.condition
+        (-(6*gamma - 5)/2,)
         """
         if len(self.classes) > 1:
             return worst_of([dyn.stability for dyn in self.classes])
@@ -243,10 +259,7 @@ class MeanDynamics(Equations):
             return Stability(NOTHING_MOVES, kernel, "unknown")
         if isinstance(Q, FloatMatrix):
             return float_stability(Q, found.form, kernel)
-        verdict, conditions = verdict_on(Q)
-        if verdict == "undecided":
-            return Stability(verdict, kernel, "unknown", None, conditions)
-        return Stability(verdict, kernel, definiteness(found.form))
+        return exact_stability(Q, found.form, kernel, found.span.critical)
 
     def is_stable(self) -> bool:
         """Whether all eigenvalues of A, on the span of the updates, are in the open right half plane.

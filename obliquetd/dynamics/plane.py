@@ -16,17 +16,17 @@ polynomials of these limits cut the plane as well. No cell is missed, however th
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 
-from obliquetd.algebra import parse_number
 from obliquetd.algebra.cells import break_points, in_order, rational_between
 from obliquetd.dynamics.regions import StabilityMap
-from obliquetd.learners import Learner, parameters
+from obliquetd.dynamics.rule import setting_ranges
+from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["Limit", "Plane", "Strip", "limits_of", "plane_of"]
@@ -139,23 +139,8 @@ def limits_of(problem: PolicyEvaluation, learner: Learner) -> tuple[Limit, ...]:
         for entry in problem.inputs.entries()
         if entry.role in ranges and isinstance(entry.value, sp.Basic)
     ]
-    pairs += [
-        (formula, p.domain)
-        for p in parameters(type(learner))
-        if p.domain is not None
-        for formula in _formulas(getattr(learner, p.name))
-    ]
+    pairs += setting_ranges(learner)
     return tuple(dict.fromkeys(Limit(*pair) for pair in pairs if pair[0].free_symbols))
-
-
-def _formulas(setting: Any) -> list[Any]:
-    """The formulas in a setting, which may be one for each state."""
-    if isinstance(setting, Mapping):
-        return [formula for value in setting.values() for formula in _formulas(value)]
-    if setting is None or callable(setting):
-        return []
-    parsed = parse_number(setting)
-    return [parsed] if isinstance(parsed, sp.Basic) else []
 
 
 def plane_of(

@@ -29,8 +29,9 @@ import sympy as sp
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
 from obliquetd.dynamics.algebraic import stable_at_root
+from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.dynamics.function_field import Found, crossings, exactly
-from obliquetd.dynamics.mean import mean_dynamics
+from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
 from obliquetd.dynamics.stability import verdict_of
 from obliquetd.dynamics.symbol import in_one_symbol
@@ -294,8 +295,6 @@ def stability_map(
     ------
     InputError
         Where the symbols are not exactly those that are free.
-    SignUndecidedError
-        For SETD, whose case distinctions need one symbol at a time.
 
     Examples
     --------
@@ -316,16 +315,18 @@ def stability_map(
         )
     if not isinstance(resolution, int) or resolution < 1:
         raise InputError(f"resolution is {resolution!r}; expected a positive integer")
-    dyn = mean_dynamics(problem, learner)
-    polynomials = [
-        [dyn.public(c) for c in each.expectation.charpoly()]
-        for each in dyn.classes
-        if each.expectation.span.dimension
+    cases = [
+        (case.condition, _polynomials(case.value)) for case in dynamics_cases(problem, learner)
+    ]
+    candidates = [c for _, ps in cases for p in ps for c in crossings(p)]
+    candidates += [
+        side.lhs - side.rhs
+        for where, _ in cases
+        for side in where.atoms(sp.core.relational.Relational)
     ]
     factors = {
         factor
-        for coefficients in polynomials
-        for candidate in crossings(coefficients)
+        for candidate in candidates
         for factor, _ in sp.factor_list(candidate)[1]
         if factor.free_symbols
     }
@@ -337,9 +338,20 @@ def stability_map(
     a, b = (known[str(s)] for s in symbols)
 
     def stable_at(u: Any, v: Any) -> bool:
-        verdicts = [verdict_of([c.subs({a: u, b: v}) for c in p]) for p in polynomials]
+        at = {a: u, b: v}
+        here = next((ps for where, ps in cases if where.subs(at) == sp.true), [])
+        verdicts = [verdict_of([c.subs(at) for c in p]) for p in here]
         return bool(verdicts) and all(found == "stable" for found in verdicts)
 
     stable = [[stable_at(u, v) for v in axes[1]] for u in axes[0]]
     boundary = tuple(sorted(factors, key=sp.default_sort_key))
     return StabilityMap(boundary, axes[0], axes[1], stable, (a, b), stable_at)
+
+
+def _polynomials(dyn: MeanDynamics) -> list[list[Any]]:
+    """The characteristic polynomial of A on U for each closed class where something moves."""
+    return [
+        [dyn.public(c) for c in each.expectation.charpoly()]
+        for each in dyn.classes
+        if each.expectation.span.dimension
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -13,9 +13,10 @@ from typing import Any, Protocol
 import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
+from obliquetd.algebra.signs import known_of
 from obliquetd.dynamics.scalars import Rounded, lifted, signed_array, unsigned
 from obliquetd.errors import KindError
-from obliquetd.learners import Learner, Transition
+from obliquetd.learners import Learner, Transition, parameters
 from obliquetd.learners.base import each, require_bound
 from obliquetd.learners.check import require_averageable
 from obliquetd.learners.dual import Dual, slope_of, value_of
@@ -229,4 +230,27 @@ def operators_for(problem: PolicyEvaluation, learner: HasSymbols) -> Operators:
         raise KindError(
             f"{learner.name} has the symbol {min(map(str, extra))} but the problem is in floats"
         )
-    return ops.over(FieldArithmetic(itertools.chain(problem.symbols, extra)))
+    known = known_of(setting_ranges(learner))
+    if isinstance(ops.arithmetic, FieldArithmetic):
+        known = known.and_also(ops.arithmetic.known)
+    return ops.over(FieldArithmetic(itertools.chain(problem.symbols, extra), known))
+
+
+def setting_ranges(learner: Any) -> Iterator[tuple[Any, sp.Set]]:
+    """The formulas in a learner's settings, each with where it has to lie."""
+    if not isinstance(learner, Learner):
+        return
+    for parameter in parameters(type(learner)):
+        if parameter.domain is not None:
+            for formula in _formulas(getattr(learner, parameter.name)):
+                yield formula, parameter.domain
+
+
+def _formulas(setting: Any) -> list[Any]:
+    """The formulas in a setting, which may be one for each state."""
+    if isinstance(setting, Mapping):
+        return [formula for value in setting.values() for formula in _formulas(value)]
+    if setting is None or callable(setting):
+        return []
+    parsed = parse_number(setting)
+    return [parsed] if isinstance(parsed, sp.Basic) else []

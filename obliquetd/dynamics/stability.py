@@ -34,6 +34,7 @@ __all__ = [
     "NOTHING_MOVES",
     "Stability",
     "definiteness",
+    "exact_stability",
     "routh_conditions",
     "routh_is_positive",
     "verdict_of",
@@ -63,6 +64,8 @@ class Stability:
         For floats: the smallest real part of an eigenvalue.
     condition : object
         For symbols: inequalities that must all hold, as (expression, "> 0") is read.
+    everywhere : str
+        Where symbols are left and the verdict is one: the ranges of the symbols on which it holds.
     """
 
     verdict: str
@@ -70,6 +73,7 @@ class Stability:
     symmetric_part: str
     margin: float | None = None
     condition: tuple[Any, ...] = ()
+    everywhere: str = ""
 
     def __bool__(self) -> bool:
         if self.verdict == "undecided":
@@ -160,9 +164,12 @@ def verdict_of(coefficients: list[Any]) -> str:
 
 
 def verdict_on(matrix: Matrix) -> tuple[str, tuple[Any, ...]]:
-    """:func:`verdict_of` a matrix that is not in floats; "undecided" where symbols are left.
+    """:func:`verdict_of` a matrix that is not in floats; "undecided" where symbols are left that decide.
 
-    Then what has to be positive for it to be stable, as :func:`routh_conditions` has it, comes with it.
+    Then what has to be positive for it to be stable, as :func:`routh_conditions` has it, comes with it,
+    without what is positive wherever the symbols range. Hurwitz determinants are positive just where all
+    eigenvalues are in the open right half plane, and none is negative where all are in the closed one: one
+    that is negative throughout makes the matrix unstable throughout.
     """
     if matrix.arithmetic.kind == "exact" and matrix.shape[0] > SMALL:
         side = side_of_axis(matrix.rows())
@@ -172,8 +179,46 @@ def verdict_on(matrix: Matrix) -> tuple[str, tuple[Any, ...]]:
     if matrix.arithmetic.kind == "symbolic":
         coefficients = [matrix.arithmetic.public(c) for c in coefficients]
         if any(c.free_symbols for c in coefficients):
-            return "undecided", routh_conditions(coefficients)
+            return _over_ranges(matrix.arithmetic, routh_conditions(coefficients))
     return verdict_of(coefficients), ()
+
+
+def exact_stability(Q: Matrix, form: Matrix, kernel: int, critical: Sequence[Any]) -> Stability:
+    """The verdict on Q, A on the span of the updates, where it is not in floats.
+
+    Parameters
+    ----------
+    Q, form : Matrix
+        A on U, and x'Ax on it as a quadratic form.
+    kernel : int
+        Of :attr:`Stability.kernel_dimension`.
+    critical : sequence of native scalars
+        Outside whose zeros and poles U has its full dimension. On a smaller U less can be unstable, so
+        "unstable" for all values of a symbol needs their signs.
+    """
+    arithmetic = Q.arithmetic
+    verdict, conditions = verdict_on(Q)
+    if verdict == "undecided":
+        return Stability(verdict, kernel, "unknown", None, conditions)
+    symbols = Q.arithmetic.kind == "symbolic" and any(
+        arithmetic.public(x).free_symbols for row in Q.rows() for x in row
+    )
+    if not symbols:
+        return Stability(verdict, kernel, definiteness(form))
+    known = arithmetic.known  # type: ignore[attr-defined]
+    if verdict == "unstable" and not all(known.of_fraction(c) for c in critical):
+        conditions = routh_conditions([arithmetic.public(c) for c in Q.charpoly()])
+        return Stability("undecided", kernel, "unknown", None, conditions)
+    return Stability(verdict, kernel, "unknown", everywhere=known.told(arithmetic.symbols))  # type: ignore[attr-defined]
+
+
+def _over_ranges(arithmetic: Any, conditions: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The verdict for all values of the symbols; "undecided" with the conditions that are left."""
+    signs = {c: arithmetic.known.of_fraction(arithmetic.scalar(c)) for c in conditions}
+    if -1 in signs.values():
+        return "unstable", ()
+    left = tuple(c for c, sign in signs.items() if sign != 1)
+    return ("undecided", left) if left else ("stable", ())
 
 
 def definiteness(form: Matrix) -> str:

@@ -87,11 +87,12 @@ def crossover(
     first, second = (LeastSquaresEfficiency(problem, x, sampling, None) for x in (a, b))
     if problem.arithmetic == "symbolic" or a.symbols or b.symbols:
         raise KindError("a crossover needs numbers; substitute them for the symbols")
-    if first.squared_bias > second.squared_bias or (
-        first.squared_bias == second.squared_bias and first.rate > second.rate
-    ):
-        first, second = second, first
-    gain, cost = second.squared_bias - first.squared_bias, first.rate - second.rate
+    gain = second.squared_bias - first.squared_bias
+    if isinstance(gain, float) and abs(gain) <= max(first.rounding, second.rounding) ** 2:
+        gain = 0.0  # rounding does not tell one bias from the other
+    if gain < 0 or (gain == 0 and first.rate > second.rate):
+        first, second, gain = second, first, -gain
+    cost = first.rate - second.rate
     if cost <= 0:
         equal = gain == 0 and cost == 0
         steps = (

@@ -12,9 +12,10 @@ from obliquetd.display import HtmlTable, latex_label, latex_of
 from obliquetd.errors import InputError, MathematicalError
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint, label_of
+from obliquetd.problem.rounding import rounding_bounds
 from obliquetd.problem.weightings import METHODS
 
-__all__ = ["COLUMNS", "LEGEND", "Comparison", "ComparisonRow", "compare"]
+__all__ = ["COLUMNS", "LEGEND", "ROUNDED", "Comparison", "ComparisonRow", "compare"]
 
 COLUMNS: dict[str, str] = {
     "criterion": "criterion",
@@ -32,6 +33,9 @@ ON_REQUEST: dict[str, str] = {
     "rate": "t (MSE - bias^2)",
 }
 """What can be compared besides, of learners and estimators."""
+
+ROUNDED = "0 (to rounding)"
+"""In place of a float that is not told from 0."""
 
 HEADINGS = {**COLUMNS, **ON_REQUEST}
 
@@ -56,6 +60,8 @@ class ComparisonRow:
         The error for each quantity that does not exist; ``"fixed point"`` where none does.
     undetermined : tuple
         States whose value the fixed point leaves open.
+    rounding : dict of str to float
+        Of floats: what a quantity may be by rounding alone where it is 0.
     """
 
     name: str
@@ -64,6 +70,12 @@ class ComparisonRow:
     X: Any = None
     errors: dict[str, MathematicalError] = field(default_factory=dict)
     undetermined: tuple[Any, ...] = ()
+    rounding: dict[str, float] = field(default_factory=dict)
+
+    def is_rounding(self, key: str) -> bool:
+        """Whether a quantity is a float that rounding does not tell from 0."""
+        value = self.quantities.get(key)
+        return isinstance(value, float) and 0 < abs(value) <= self.rounding.get(key, 0.0)
 
     @property
     def problems(self) -> dict[str, str]:
@@ -97,8 +109,9 @@ class Comparison(HtmlTable):
         text = functools.partial(cell_text, width=width, beside=beside)
         out = [["method", *(HEADINGS[key] for key in shown)]]
         for row in self.rows:
-            found = row.quantities
-            out += [[row.name, *(text(found[k]) if k in found else "-" for k in shown)]]
+            found = {k: text(v) for k, v in row.quantities.items()}
+            found |= {k: ROUNDED for k in shown if row.is_rounding(k)}
+            out += [[row.name, *(found.get(k, "-") for k in shown)]]
         return out
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
@@ -114,6 +127,10 @@ class Comparison(HtmlTable):
         for row in self.rows:
             found = row.quantities
             cells = [f"${latex_of(found[key])}$" if key in found else "--" for key in shown]
+            cells = [
+                ROUNDED if row.is_rounding(key) else cell
+                for key, cell in zip(shown, cells, strict=True)
+            ]
             lines.append(" & ".join([latex_label(row.name), *cells]) + r" \\")
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
@@ -221,4 +238,5 @@ def _row(
         attempt("X", lambda: point.X),
         errors,
         point.undetermined,
+        rounding_bounds(point),
     )

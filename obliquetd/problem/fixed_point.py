@@ -7,10 +7,12 @@ from functools import cached_property, singledispatch
 from typing import Any
 
 from obliquetd.algebra import Matrix, SolveReport, number_text
+from obliquetd.algebra.sign_cases import sign_cases
 from obliquetd.display import Equations
-from obliquetd.errors import InputError, ObliqueTDError, UndefinedError
+from obliquetd.errors import InputError, ObliqueTDError, SignUndecidedError, UndefinedError
 from obliquetd.problem import metrics
 from obliquetd.problem.native import Operators
+from obliquetd.problem.piecewise import PiecewiseFixedPoint
 from obliquetd.problem.projection import Solution, project_obliquely, solve_projected
 from obliquetd.problem.requests import read_weighting
 from obliquetd.problem.weightings import METHODS, WEIGHTINGS
@@ -242,7 +244,19 @@ def _(given: str, problem: Any) -> FixedPoint:
             f"no fixed point is called {given!r}; expected one of {', '.join(METHODS)}, or X= or "
             "Omega="
         )
-    return FixedPoint(problem.native, given, WEIGHTINGS[given](problem.native))
+
+    def on(arithmetic: Any) -> FixedPoint:
+        ops = problem.native.over(arithmetic)
+        return FixedPoint(ops, given, WEIGHTINGS[given](ops))
+
+    try:
+        return FixedPoint(problem.native, given, WEIGHTINGS[given](problem.native))
+    except SignUndecidedError as error:
+        if error.factor is None:
+            raise
+    cases = sign_cases(problem.native.arithmetic, on)
+    several: Any = PiecewiseFixedPoint(given, cases)  # has what a FixedPoint is asked for
+    return cases[0].value if len(cases) == 1 else several
 
 
 @fixed_point_of.register

@@ -8,7 +8,7 @@ saved from them and pickled as them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,14 @@ import sympy as sp
 
 from obliquetd.algebra import (
     Arithmetic,
+    FieldArithmetic,
     Kind,
     choose_arithmetic,
     exact_distribution,
     parsed_kinds,
     parsed_symbols,
 )
+from obliquetd.algebra.signs import KnownSigns, known_of
 from obliquetd.algebra.storage import listed
 from obliquetd.errors import InputError
 from obliquetd.mdp import MDP, Policy
@@ -162,6 +164,16 @@ class Inputs:
             else {s: new(p) for s, p in self.start.chances.items()},
         )
 
+    def known_signs(self) -> KnownSigns:
+        """Where the symbols range: a discount in [0, 1), a probability in (0, 1), a weight in (0, oo).
+
+        At the ends of the latter two a transition or a state is missing, which is another model.
+        """
+        ranges = {"probability": sp.Interval.open(0, 1), "discount": sp.Interval.Ropen(0, 1),
+                  "weight": sp.Interval.open(0, sp.oo)}  # fmt: skip
+        found = ((e.value, ranges[e.role]) for e in self.entries() if e.role in ranges)
+        return known_of(pair for pair in found if isinstance(pair[0], sp.Basic))
+
     def valid_range(self, symbol: sp.Symbol) -> sp.Set:
         """The real values of a symbol for which :meth:`subs` gives a problem."""
         found = valid_values(self.entries(), symbol)
@@ -250,7 +262,7 @@ def read_inputs(
         check_sizes(mdp, rows, weights, chosen)
     if behavior is not None:
         check_coverage(target, behavior, mdp)
-    return Inputs(
+    found = Inputs(
         places=places,
         target=target,
         behavior=behavior,
@@ -261,3 +273,6 @@ def read_inputs(
         wanted=arithmetic,
         arithmetic=chosen,
     )
+    if chosen.kind != "symbolic":
+        return found
+    return replace(found, arithmetic=FieldArithmetic(symbols, found.known_signs()))

@@ -150,6 +150,8 @@ def subspace_angle(X: Matrix, Y: Matrix) -> Any:
         return float(subspace_angles(X.dense(), Y.dense())[0])
     cross = X.T @ Y
     squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
+    if squared.shape[0] == 1 and squared.arithmetic.kind == "symbolic":
+        return sp.acos(squared.arithmetic.sqrt(squared.item()))
     return _angle_of(extreme_eigenvalue(squared, smallest=True))
 
 
@@ -254,6 +256,8 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
         M.check_digits("the operator of the worst case")
         largest = float(np.linalg.eigvals(np.asarray(M.public())).real.max())
         return math.sqrt(max(1.0, largest))  # no projection has a smaller norm
+    if M.shape[0] == 1:
+        return M.arithmetic.sqrt(M.item())
     return exact_root(extreme_eigenvalue(M, smallest=False))
 
 

@@ -34,7 +34,6 @@ __all__ = [
     "emphatic",
     "nearest_to_X_star",
     "projection_weights",
-    "settled_weights",
     "symbolic_weights",
 ]
 
@@ -185,31 +184,6 @@ def emphasis_cells(ops: Operators, domain: sp.Interval | None) -> list[EmphasisC
     return out
 
 
-def settled_weights(ops: Operators) -> Matrix:
-    """Omega_S where it is one formula on the whole range of the symbol.
-
-    Raises
-    ------
-    SignUndecidedError
-        Where it is several; says how to ask for one of them.
-    """
-    try:
-        return projection_weights(ops)
-    except SignUndecidedError as error:
-        symbols = deciding_symbols(ops)
-        if len(symbols) != 1:
-            raise
-        cells = _cells(ops, symbols[0], None)
-        if len(cells) == 1:
-            return cells[0].value
-        ranges = ", ".join(str(c.domain) for c in emphasis_cells(ops, None))
-        raise SignUndecidedError(
-            f"Omega_S is a different formula on each of {ranges}; take a cell of "
-            "problem.omega_cells() and ask for fixed_point(Omega=cell.Omega)",
-            error.expression,
-        ) from None
-
-
 def _sign_formulas(ops: Operators) -> dict[int, Any]:
     """Lambda_s . phi_s, public, for the states where it decides between omega and 0."""
     return {
@@ -267,7 +241,7 @@ WEIGHTINGS: dict[str, Callable[[Operators], Matrix]] = {
     "best": lambda ops: ops.X_star,
     "td": lambda ops: ops.Xi_Phi,
     "rg": lambda ops: ops.Lambda.scale_rows(ops.xi),
-    "setd": lambda ops: ops.Xi_Phi.scale_rows(settled_weights(ops)),
+    "setd": lambda ops: ops.Xi_Phi.scale_rows(projection_weights(ops)),
     "etd": lambda ops: ops.Phi.scale_rows(ops.f),
 }
 """X of each name: X*, Xi Phi, Xi L_pi Phi, Xi Omega_S Phi and diag(f) Phi."""

@@ -226,7 +226,7 @@ def analyze(
         methods.remove("best")
     rows = []
     n_rows, d = len(problem.mdp.table), problem.native.Phi.shape[1]
-    if learners and n_rows * d * d > LARGEST_SWEEP:
+    if learners and n_rows * d * d > LARGEST_SWEEP[problem.arithmetic]:
         notes["learners"] = (
             f"left out, because a matrix A from {n_rows} transitions and {d} features takes long; "
             "otd.mean_dynamics(problem, learner) makes one"

@@ -180,12 +180,16 @@ def _told(eigenvalue: complex, direction: npt.NDArray[Any]) -> Markup:
         return mathml(
             rf"\lambda \approx {eigenvalue.real:.6g} \pm {abs(eigenvalue.imag):.6g}\,i"
         ) + Markup(" are eigenvalues: the mean of the weights spirals away from the fixed point.")
-    entries = Markup(", ").join(
-        mathml(f"{x.real:.4g}") for x in direction
-    )  # a line may break between them
+    if len(direction) == 1:
+        return Markup(
+            "The eigenvalue is {}: from the fixed point the mean of the weight runs away to either side."
+        ).format(mathml(rf"\lambda \approx {eigenvalue.real:.6g}"))
+    first, *rest = (mathml(f"{x.real:.4g}") for x in direction)
+    begin = Markup('<span class="nobr">{}({}</span>').format(mathml(r"\pm"), first)
+    entries = Markup(", ").join([begin, *rest])  # a line may break between them
     return Markup(
-        "The eigenvalue is {}: from the fixed point the mean of the weights runs away along {}({})."
-    ).format(mathml(rf"\lambda \approx {eigenvalue.real:.6g}"), mathml(r"\pm"), entries)
+        "The eigenvalue is {}: from the fixed point the mean of the weights runs away along {})."
+    ).format(mathml(rf"\lambda \approx {eigenvalue.real:.6g}"), entries)
 
 
 def _pictures(

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from obliquetd.claims import ClaimResult, Verdict
 from obliquetd.claims.claim import told, value_text
-from obliquetd.claims.places import ELSEWHERE, SECTIONS, section_of
+from obliquetd.claims.places import ELSEWHERE, SECTIONS, place_in_paper, section_of
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import data_link
 from obliquetd.report.prose import is_long, typeset
@@ -24,6 +24,9 @@ MARKS = {
 }  # fmt: skip
 """A sign for each verdict, so that none is told by its colour alone."""
 QUOTED = re.compile(r"(?<![A-Za-z])'(.*?)'(?=[),:]|$)")
+BARE = re.compile(r"(?:(?<![\\A-Za-z{_])|(?<=\\\{))([A-Z]*TD\d?|TDC)(?![A-Za-z}])")
+"""Names of learners that stand by themselves in a formula."""
+WORDS = re.compile(r"(\\(?:text|mathrm|operatorname|mbox)\{[^{}]*\})")
 LEARNER = re.compile(r"_\{([A-Z]{2,}\d?)\}")
 FALSE = (str(Verdict.REFUTED), str(Verdict.CORRECTED))
 
@@ -82,7 +85,7 @@ class ClaimSection:
 
 @dataclass(frozen=True)
 class PaperSection:
-    """A section of the paper and the claims on it, in the order in which they were registered."""
+    """A section of the paper and the claims on it, in the order of the paper."""
 
     number: str
     title: str
@@ -105,13 +108,24 @@ class PaperSection:
 
 
 def paper_sections(results: list[ClaimResult]) -> list[PaperSection]:
-    """The sections that have claims, in the order of the paper; what is not on the paper comes last."""
+    """The sections that have claims, in the order of the paper; what is not on the paper comes last.
+
+    In a section the claims are in the order of what they name. One that names nothing with a number follows
+    the one that was registered before it.
+    """
     known = {r.id for r in results}
-    found: dict[str, list[ClaimSection]] = {number: [] for number in (*SECTIONS, ELSEWHERE)}
+    found: dict[str, list[tuple[float, ClaimSection]]] = {n: [] for n in (*SECTIONS, ELSEWHERE)}
     for result in results:
-        found[section_of(result.claim.where)].append(_claim(result, known))
+        inside = found[section_of(result.claim.where)]
+        place = place_in_paper(result.claim.where)
+        before = inside[-1][0] if inside else 0.0
+        inside.append((before if place is None else place, _claim(result, known)))
     titles = {**SECTIONS, ELSEWHERE: "Claims"}
-    return [PaperSection(n, titles[n], claims) for n, claims in found.items() if claims]
+    return [
+        PaperSection(n, titles[n], [claim for _, claim in sorted(inside, key=lambda pair: pair[0])])
+        for n, inside in found.items()
+        if inside
+    ]
 
 
 def _claim(result: ClaimResult, known: Collection[str]) -> ClaimSection:
@@ -173,6 +187,9 @@ def _sentence(text: str) -> str:
 def _printed(statement: str) -> str:
     """The statement with the names of learners upright."""
     upright = LEARNER.sub(r"_{\\text{\1}}", statement)
+    parts = WORDS.split(upright)  # what is text already stands at the odd places
+    parts[::2] = [BARE.sub(r"\\text{\1}", part) for part in parts[::2]]
+    upright = "".join(parts)
     return upright.replace(r"\arg\min", r"\argmin")
 
 

@@ -6,7 +6,6 @@ number is a decimal, with the exact one on demand.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -19,14 +18,19 @@ from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.display import MOST_ENTRIES, ShortLatex, latex_of, visible
 from obliquetd.errors import ObliqueTDError
 from obliquetd.report.mathml import mathml
+from obliquetd.report.prose import typeset as typeset_text
 from obliquetd.report.sketch import Ranges, sketch
 
-__all__ = ["UsualLatex", "equation", "equations", "prose", "shown", "typeset", "usual_latex"]
+__all__ = [
+    "UsualLatex", "equation", "equations", "prose", "shown", "split_roots", "turned", "typeset", "usual_latex",
+]  # fmt: skip
 
 LONGEST_FORMULA = 80
 """Characters up to which a formula stands on the page as it is."""
 LONGEST_NUMBER = 20
 """Characters up to which an exact number does."""
+SHORT_NUMBER = 6
+"""Characters up to which it does beside decimals."""
 LONGEST_TYPESET = 1_500
 """Characters up to which a folded formula is typeset."""
 TALLEST = 4
@@ -50,7 +54,7 @@ class UsualLatex(ShortLatex):
     """
 
     def _print_Mul(self, expr: Any) -> str:
-        sign, factors = _turned(expr)
+        sign, factors = turned(expr)
         if factors is None:
             return str(super()._print_Mul(expr))
         coefficient, rest = factors
@@ -67,6 +71,12 @@ class UsualLatex(ShortLatex):
             return text
         return rf"- \left({text}\right)" if isinstance(product, sp.Add) else f"- {text}"
 
+    def _print_acos(self, expr: Any) -> str:
+        return rf"\operatorname{{arccos}}\left({self._print(expr.args[0])}\right)"
+
+    def _print_ComplexRootOf(self, expr: Any) -> str:
+        return str(self._print(sp.N(expr, 6)))
+
     def _print_Add(self, expr: Any, order: Any = None) -> str:
         terms = self._as_ordered_terms(expr, order=order)
         if terms[0].could_extract_minus_sign() and not terms[-1].could_extract_minus_sign():
@@ -81,7 +91,7 @@ class UsualLatex(ShortLatex):
         return text
 
 
-def _turned(expr: Any) -> tuple[int, Any]:
+def turned(expr: Any) -> tuple[int, Any]:
     """The sign that the factors give off as each takes a positive constant term; None where none does."""
     coefficient, rest = expr.as_coeff_mul()
     sign, factors, changed = 1, [], False
@@ -105,8 +115,66 @@ def _ends_in_minus(base: sp.Add) -> bool:
 
 
 def usual_latex(value: Any) -> str:
-    """LaTeX in the usual form."""
+    r"""LaTeX in the usual form.
+
+    Examples
+    --------
+    >>> g = sp.Symbol("gamma")
+    >>> usual_latex(sp.sqrt((g + 3) / (5 - 6 * g) ** 2) / 2)
+    '\\frac{\\sqrt{\\gamma + 3}}{2 \\left|{5 - 6 \\gamma}\\right|}'
+    """
+    if isinstance(value, sp.MatrixBase):
+        value = value.applyfunc(split_roots)
+    elif isinstance(value, sp.Basic):
+        value = split_roots(value)
+        if not value.free_symbols and value.has(sp.ComplexRootOf):
+            return _algebraic(value)
     return latex_of(value, UsualLatex)
+
+
+def _algebraic(value: Any) -> str:
+    """A number that is made of roots of polynomials: a letter for each, its decimal and its equation."""
+    roots = sorted(value.atoms(sp.ComplexRootOf), key=sp.default_sort_key)
+    letters = sp.symbols("x y z u v w")[: len(roots)]
+    if len(roots) > len(letters):
+        return latex_of(value, UsualLatex)
+    told = []
+    for root, letter in zip(roots, letters, strict=True):
+        near = latex_of(sp.N(root, 6), UsualLatex)
+        equation = latex_of(root.poly.as_expr().subs(root.poly.gen, letter), UsualLatex)
+        if len(str(root.expr)) > LONGEST_FORMULA:
+            told.append(rf"{letter} \approx {near}\ \text{{of degree {root.poly.degree()}}}")
+        else:
+            told.append(rf"{letter} \approx {near}\ \text{{and}}\ {equation} = 0")
+    formula = latex_of(value.xreplace(dict(zip(roots, letters, strict=True))), UsualLatex)
+    return rf"{formula}\ \text{{where}}\ " + r",\ ".join(told)
+
+
+def split_roots(expression: Any) -> Any:
+    """sqrt(a b^2) as |b| sqrt(a), since symbols are real, and sqrt(2/b) as sqrt(2)/sqrt(b); only shown."""
+    if not expression.free_symbols:
+        return expression
+    return expression.replace(
+        lambda e: e.is_Pow and abs(e.exp) == sp.Rational(1, 2) and bool(e.free_symbols), _split_root
+    )
+
+
+def _split_root(root: Any) -> Any:
+    power = root.exp
+    outside, above, below = sp.Integer(1), sp.Integer(1), sp.Integer(1)
+    for factor in sp.Mul.make_args(root.base):
+        base, k = factor.as_base_exp()
+        if k.is_Integer and k % 2 == 0 and base.free_symbols:
+            size = sp.Abs(-base if base.is_Add and _ends_in_minus(base) else base, evaluate=False)
+            outside *= size ** (2 * power * (k // 2))
+        elif k.is_negative:
+            below *= 1 / factor
+        else:
+            above *= factor
+    if above.free_symbols and below != 1:
+        return outside * sp.Pow(above / below, power, evaluate=False)
+    parts = [x**sign for x, sign in ((above, power), (below, -power)) if x != 1]
+    return sp.Mul(outside, *parts)
 
 
 def typeset(value: Any, *, block: bool = False) -> Markup:
@@ -133,7 +201,7 @@ def shown(value: Any, ranges: Ranges | None = None) -> Markup:
         return _on_demand(decimal, number, text)
     if number.is_Rational:
         return typeset(number)
-    return Markup("{} ≈ {}").format(typeset(number), decimal)
+    return Markup("{} ≈\N{NO-BREAK SPACE}{}").format(typeset(number), decimal)
 
 
 def _decimal(number: Any) -> Markup:
@@ -146,10 +214,12 @@ def _decimal(number: Any) -> Markup:
 def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
     if "exact" in text:  # too long to be read
         about = re.search(r"\((exact.*)\)", text)
-        return Markup('<span title="{}">≈ {}</span>').format(about[1] if about else "", decimal)
-    return Markup('<details class="exact"><summary>≈ {}</summary>{}</details>').format(
-        decimal, typeset(number)
-    )
+        return Markup('<span title="{}">≈\N{NO-BREAK SPACE}{}</span>').format(
+            about[1] if about else "", decimal
+        )
+    return Markup(
+        '<details class="exact"><summary>≈\N{NO-BREAK SPACE}{}</summary>{}</details>'
+    ).format(decimal, typeset(number))
 
 
 def _folded(formula: Any, ranges: Ranges) -> Markup:
@@ -160,9 +230,9 @@ def _folded(formula: Any, ranges: Ranges) -> Markup:
         body: Any = Markup("<p>{}; obliquetd analyze --json has it in full.</p>").format(told)
     else:
         body = typeset(formula, block=True)
-    return Markup('<div class="folded">{}<details><summary>{}</summary>{}</details></div>').format(
-        sketch(formula, ranges), told, body
-    )
+    return Markup(
+        '<div class="folded">{}<details><summary title="{}">the formula</summary>{}</details></div>'
+    ).format(sketch(formula, ranges), told, body)
 
 
 def equation(letter: str, value: Any, ranges: Ranges | None = None) -> Markup:
@@ -221,8 +291,10 @@ def _is_long(value: Any) -> bool:
 
 
 def _rounded(value: Any) -> Any:
-    """Six digits of a long number; they are only shown."""
-    return sp.N(value, 6) if _is_long(value) else value
+    """Six digits of a number that is longer than a word, beside others that are; they are only shown."""
+    if isinstance(value, float | int) or value.is_Integer:
+        return value
+    return sp.N(value, 6) if len(number_text(value)) > SHORT_NUMBER else value
 
 
 def _matrix(letter: str, rows: list[list[Any]], relation: str = "=") -> Markup:
@@ -239,7 +311,9 @@ def _matrix(letter: str, rows: list[list[Any]], relation: str = "=") -> Markup:
 
 def _line(letter: str, rows: list[list[Any]], relation: str) -> Markup:
     """A column as a list of entries that wraps."""
-    entries = Markup(", ").join(typeset(row[0]) for row in rows)
+    *before, last = [typeset(row[0]) for row in rows]
+    marked = (Markup('<span class="nobr">{},</span>').format(x) for x in before)
+    entries = Markup(" ").join([*marked, last])
     return Markup('<div class="line">{} ({})</div>').format(mathml(f"{letter} {relation}"), entries)
 
 
@@ -304,17 +378,17 @@ def _plain(letter: str) -> str:
 
 
 def prose(text: Any) -> Markup:
-    """A sentence with formulas in it: powers raised, products closed up.
+    """A sentence with its formulas typeset; powers and products may be written as Python does.
 
     Examples
     --------
-    >>> str(prose("the sign of 1 - 2*gamma**2 < 1 depends on gamma"))
-    'the sign of 1 - 2\u2009gamma<sup>2</sup> &lt; 1 depends on gamma'
+    >>> told = prose("the sign of 1 - 2*gamma**2 depends on gamma")
+    >>> told.count("<math"), "gamma" in told.replace('alttext="gamma', ""), "<msup>" in told
+    (2, True, True)
     """
     if isinstance(text, Markup):
         return text
-    safe = html.escape(visible(text))
-    safe = re.sub(
-        r"(?:\*\*|\^)\(([^()]*)\)|(?:\*\*|\^)(-?\w+)", lambda m: f"<sup>{m[1] or m[2]}</sup>", safe
+    plain = re.sub(
+        r"(?:\*\*|\^)\(([^()]*)\)|\*\*(-?\w+)", lambda m: f"^{{{m[1] or m[2]}}}", visible(text)
     )
-    return Markup(re.sub(r"(?<=[\w)>])\*(?=[\w(])", "\N{THIN SPACE}", safe))
+    return typeset_text(re.sub(r"(?<=[\w)}])\*(?=[\w(])", " ", plain))

@@ -11,6 +11,8 @@ __all__ = ["mathml", "spoken"]
 
 BRACKETS = re.compile(r"<mo>&#x0005B;</mo><mtable>(.*?)</mtable><mo>&#x0005D;</mo>", re.DOTALL)
 """Brackets around a matrix: drawn by the style sheet, since they grow only with a font for mathematics."""
+BRACE = re.compile(r"<mo [^>]*>&#x0007B;</mo><mtable>")
+"""The brace before cases, for the same reason."""
 OPERATORS = {r"\argmin": r"\operatorname{argmin}"}
 """Commands of the paper that the converter does not know."""
 SAID = {r"^{\top}": "'", r"^\top": "'", r"^{-\top}": "^-1'", r"^{*\top}": "*'", r"^{\prime}": "'",
@@ -34,6 +36,7 @@ def mathml(latex: str, *, block: bool = False) -> Markup:
         known = known.replace(command, operator)
     body: str = convert(known, display="block" if block else "inline")
     body = BRACKETS.sub(r'<mtable class="brackets">\1</mtable>', body)
+    body = BRACE.sub('<mtable class="cases">', body)
     label = html.escape(spoken(latex), quote=True)
     return Markup(body.replace("<math ", f'<math alttext="{label}" ', 1))
 
@@ -55,15 +58,22 @@ def spoken(latex: str) -> str:
     text = re.sub(r"\\(left|right|,|;|!|quad|qquad)(?![A-Za-z])", "", latex)
     text = re.sub(r"\\begin\{[bp]?matrix\}", "[", text)
     text = re.sub(r"\\end\{[bp]?matrix\}", "]", text)
+    text = re.sub(r"\\(begin|end)\{cases\}", "", text)
     text = re.sub(r"\s*\\\\\s*", "; ", text)
     text = re.sub(r"\s*&\s*", ", ", text)
-    inner = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+    inner = rf"\{{({_nested(6)})\}}"
     before = ""
     while before != text:
         before = text
         text = re.sub(r"\\[dt]?frac\s*" + inner + r"\s*" + inner, r"(\1)/(\2)", text)
+        text = re.sub(r"\\sqrt\s*" + inner, r"sqrt(\1)", text)
         text = re.sub(
             r"\\(?:text|mathrm|operatorname|mathbf|mathbb|mathcal)\s*" + inner, r"\1", text
         )
     text = re.sub(r"\\([A-Za-z]+)", r"\1", text).replace("\\", "")
     return re.sub(r"(?<=[\[(]) | (?=[\]),])", "", re.sub(r"[{}]", "", text)).strip()
+
+
+def _nested(depth: int) -> str:
+    """A pattern of text whose braces match, nested so deep at most."""
+    return r"[^{}]*" if depth == 0 else rf"(?:[^{{}}]|\{{{_nested(depth - 1)}\}})*"

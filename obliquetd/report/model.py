@@ -22,11 +22,13 @@ from obliquetd.learners.words import TWIN
 from obliquetd.mdp import Policy
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS as COMPARED
+from obliquetd.problem.compare import ROUNDED
 from obliquetd.report.analysis import Analysis, analyze, introduction
 from obliquetd.report.drawing import MAKERS, named
-from obliquetd.report.formulas import equations, prose, shown
+from obliquetd.report.formulas import equations, prose, shown, typeset
 from obliquetd.report.mathml import mathml
 from obliquetd.report.noise import COLUMNS, LEGEND
+from obliquetd.report.over_symbols import PARTLY
 from obliquetd.report.pictures import Picture
 from obliquetd.report.policies import summary
 from obliquetd.report.sketch import Ranges, ranges_of
@@ -36,6 +38,14 @@ __all__ = ["LearnerSection", "ModelReport", "report_on"]
 
 MOST_ROWS = 100
 """Transitions up to which the table is complete."""
+STYLES = {PARTLY: "marginal", "stable nowhere": "unstable", "-": "undecided"}
+"""The colours of verdicts that have none of their own."""
+HEADINGS = {
+    "squared_bias": Markup("squared bias"),
+    "variance": Markup("{} variance, averaged").format(mathml("t")),
+    "constant_step_variance": Markup("variance {}").format(mathml(r"/\,\alpha")),
+}
+"""The numbers of the noise, typeset."""
 LONG_TABLE = 12
 """Rows up to which a table is open."""
 
@@ -50,6 +60,11 @@ class LearnerSection:
     equations: list[Markup]
     certificate: str = ""
     problem: str = ""
+
+    @property
+    def style(self) -> str:
+        """The class of its colour."""
+        return STYLES.get(self.verdict, self.verdict)
 
 
 @dataclass
@@ -111,6 +126,13 @@ class ModelReport:
         return self.problem.native.noun
 
     @property
+    def states_caption(self) -> str:
+        """What the table by state holds."""
+        told = {"xi": "weight", "v_pi": "value", "best": "best approximation",
+                "return_variance": "variance of the return"}  # fmt: skip
+        return f"By {self.noun}: " + ", ".join(told[k] for k in told if k in self.analysis.columns)
+
+    @property
     def states(self) -> tuple[list[str], list[list[Any]]]:
         """For each state its weight, value, best approximation and spread of the return."""
         names = {"xi": r"\xi", "v_pi": r"v_\pi", "best": r"\Pi v_\pi",
@@ -131,7 +153,14 @@ class ModelReport:
         cells = [
             [
                 row.name,
-                *(self._shown(row.quantities[k]) if k in row.quantities else "-" for k in keys),
+                *(
+                    ROUNDED
+                    if row.is_rounding(k)
+                    else self._shown(row.quantities[k])
+                    if k in row.quantities
+                    else "-"
+                    for k in keys
+                ),
             ]
             for row in rows
         ]
@@ -164,18 +193,22 @@ class ModelReport:
                 row.name,
                 row.told,
                 *(
-                    self._shown(row.numbers[k]) if k in row.numbers else row.words[k]
+                    ROUNDED
+                    if row.is_rounding(k)
+                    else self._shown(row.numbers[k])
+                    if k in row.numbers
+                    else row.words[k]
                     for k in COLUMNS
                 ),
             ]
             for row in found.rows
         ]
-        return ["learner", "long-run noise", *map(prose, COLUMNS.values())], rows
+        return ["learner", "long-run noise", *(HEADINGS[k] for k in COLUMNS)], rows
 
     @property
     def noise_legend(self) -> Markup:
         """What its columns mean."""
-        return prose(LEGEND)
+        return prose(LEGEND.replace("bias^2:", "squared bias:"))
 
     @property
     def noise_notes(self) -> list[str]:
@@ -186,9 +219,13 @@ class ModelReport:
         return [f"{', '.join(names)}: {why}" for why, names in told.items()]
 
     @property
-    def introduction(self) -> str:
+    def introduction(self) -> Markup:
         """The problem in a line."""
-        return introduction(self.problem)
+        kind = {"float": "floating-point numbers", "exact": "exact numbers", "symbolic": "symbols"}
+        parts = introduction(self.problem).partition("(")[2][:-1].split(", ")
+        told = [x for x in parts if x not in kind and not x.startswith("discount")]
+        discount = Markup("discount {}").format(typeset(self.problem.discount))
+        return Markup(", ").join([*told, discount, kind[self.problem.arithmetic]])
 
     @property
     def model_link(self) -> str:
@@ -271,26 +308,43 @@ def report_on(
 
 
 def _section(row: LearnerRow, ranges: Ranges) -> LearnerSection:
+    told = []
+    if row.over is not None and row.over.where:
+        told.append(prose(f"{row.over.verdict} {row.over.where}"))
+    if len(row.cases) > 1:
+        return LearnerSection(row.name, row.verdict, told, _by_case(row, ranges))
     dynamics = row.dynamics
     parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)], ranges)
     problem = "" if row.error is None else str(row.error)
     try:
         stability: Stability = dynamics.stability
     except ObliqueTDError as error:
-        return LearnerSection(row.name, "undecided", [], parts, problem=problem or str(error))
+        return LearnerSection(row.name, "undecided", told, parts, problem=problem or str(error))
     link = ""
     if dynamics.expectation.arithmetic.kind == "exact":
         try:
             link = data_link(dynamics.certificate())
         except ObliqueTDError:
             link = ""
-    told = _told(stability, ranges)
+    told += _told(stability, ranges)
     if row.limit is not None:
         limit = prose(row.limit_text) if row.limit in (0, math.inf, sp.oo) else shown(row.limit)
         told.append(
             Markup("largest constant step size that is stable in mean square: {}").format(limit)
         )
-    return LearnerSection(row.name, stability.verdict, told, parts, link, problem)
+    verdict = row.verdict if row.over is not None else stability.verdict
+    return LearnerSection(row.name, verdict, told, parts, link, problem)
+
+
+def _by_case(row: LearnerRow, ranges: Ranges) -> list[Markup]:
+    """A, b and theta in each case of the signs that the rule asks for."""
+    out = []
+    for case in row.cases:
+        named = [*case.value.equations(), (r"\theta", case.value.fixed_point)]
+        parts, missing = equations(named, ranges)
+        heading = Markup('<p class="case">Where {}:</p>').format(typeset(case.condition))
+        out += [heading, *parts, *(Markup("<p>{}</p>").format(prose(m)) for m in missing)]
+    return out
 
 
 def _unmoved(dimensions: int) -> str:
@@ -302,7 +356,7 @@ def _told(stability: Stability, ranges: Ranges) -> list[Markup]:
     parts = []
     if stability.kernel_dimension:
         parts.append(prose(_unmoved(stability.kernel_dimension)))
-    if stability.verdict == "stable":
+    if stability.verdict == "stable" and stability.symmetric_part != "unknown":
         parts.append(prose(f"the symmetric part of A is {stability.symmetric_part}"))
     if stability.margin is not None:
         parts.append(prose(f"smallest real part {stability.margin:.4g}, in floats"))

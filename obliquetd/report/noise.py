@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from obliquetd.algebra import cell_text
 from obliquetd.dynamics import Efficiency, efficiency
 from obliquetd.errors import (
     InputError,
@@ -26,6 +25,8 @@ from obliquetd.estimators import LSETD, LSTD, crossover
 from obliquetd.estimators.lstd import LeastSquares
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.compare import ROUNDED
+from obliquetd.report.plain import plain_cell
 
 __all__ = ["COLUMNS", "LEGEND", "Noise", "NoiseRow", "measure_noise", "too_large"]
 
@@ -75,6 +76,8 @@ class NoiseRow:
         Keyed like :data:`COLUMNS`.
     words, problems : dict of str to str
         For each number that does not exist, why: short, and in a sentence.
+    rounding : float
+        Of floats: what the squared bias may be by rounding alone where it is 0.
     """
 
     name: str
@@ -83,6 +86,12 @@ class NoiseRow:
     numbers: dict[str, Any]
     words: dict[str, str]
     problems: dict[str, str]
+    rounding: float = 0.0
+
+    def is_rounding(self, key: str) -> bool:
+        """Whether a number is a float that rounding does not tell from 0."""
+        value = self.numbers.get(key)
+        return key == "squared_bias" and isinstance(value, float) and 0 < value <= self.rounding
 
     @property
     def told(self) -> str:
@@ -113,7 +122,11 @@ class Noise:
         for row in self.rows:
             out.append([row.name, row.told])
             out[-1] += [
-                cell_text(row.numbers[k], width) if k in row.numbers else row.words[k]
+                ROUNDED
+                if row.is_rounding(k)
+                else plain_cell(row.numbers[k], width)
+                if k in row.numbers
+                else row.words[k]
                 for k in COLUMNS
             ]
         return out
@@ -204,7 +217,18 @@ def _row(problem: PolicyEvaluation, name: str, given: Any) -> NoiseRow:
         elif finite is False and words[key] == "undefined":
             words[key] = "infinite noise"
     reason = found.reason if finite is False else problems.get("finite", "")
-    return NoiseRow(name, finite, reason, numbers, words, problems)
+    bound = _attempt_bound(problem, found)
+    return NoiseRow(name, finite, reason, numbers, words, problems, bound**2)
+
+
+def _attempt_bound(problem: PolicyEvaluation, found: Efficiency) -> float:
+    """What the root of the squared bias may be by rounding alone; 0 where that is not known."""
+    if problem.arithmetic != "float":
+        return 0.0
+    try:
+        return found.rounding
+    except ObliqueTDError:
+        return 0.0
 
 
 def _word(error: ObliqueTDError) -> str:

@@ -71,7 +71,7 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     about = f"Plot over {over}{kept}; between {low:.3g} and {high:.3g}."
     if len(seen) > 1:
         about += " Darker is farther from 0; red is negative, and a line parts the signs."
-    names = [f"{s}" for s in seen]
+    names = [sp.pretty(s, use_unicode=True) for s in seen]
     ends = _ends(names, spans[:2], low, high)
     return Markup(
         f'<svg class="sketch" role="img" aria-label="{html_text(about)}" '

@@ -9,18 +9,23 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import cell_text, number_text
+from obliquetd.algebra import cell_text
+from obliquetd.algebra.sign_cases import SignCase
 from obliquetd.dynamics import MeanDynamics, mean_dynamics, step_size_limit
+from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.compare import ROUNDED
+from obliquetd.report.over_symbols import OverSymbols, over_symbols
+from obliquetd.report.plain import formula_text, plain_cell
 
 __all__ = [
     "LARGEST_SWEEP", "LearnerRow", "condition_text", "learner_row", "quick_verdict", "stability_remarks",
 ]  # fmt: skip
 
-LARGEST_SWEEP = 300_000
+LARGEST_SWEEP = {"exact": 300_000, "symbolic": 300_000, "float": 3_000_000}
 """Evaluations of a rule's inner loop up to which its mean dynamics are derived."""
 LARGEST_VERDICT = 40
 """Weights up to which stability is decided where it takes more than eigenvalues in floats."""
@@ -46,6 +51,12 @@ class LearnerRow:
         The verdict on the expected update; None where there is none.
     limit : number or None
         The largest constant step size that is stable in mean square, where one is computed.
+    cases : tuple of SignCase
+        With symbols: the mean dynamics in each case of the signs that the rule asks for.
+    over : OverSymbols or None
+        With symbols: the verdict over their ranges.
+    rounding : float
+        Of floats: what one of the numbers may be by rounding alone where it is 0.
     """
 
     name: str
@@ -54,10 +65,27 @@ class LearnerRow:
     error: ObliqueTDError | None = None
     stability: Stability | None = None
     limit: Any = None
+    cases: tuple[SignCase[MeanDynamics], ...] = ()
+    over: OverSymbols | None = None
+    rounding: float = 0.0
+
+    def number_text(self, key: str, width: int = 10) -> str:
+        """A number as it is shown, "-" where there is none."""
+        if key not in self.numbers:
+            return "-"
+        value = self.numbers[key]
+        if isinstance(value, float) and 0 < abs(value) <= self.rounding:
+            return ROUNDED
+        return plain_cell(value, width)
 
     @property
     def verdict(self) -> str:
-        """``"stable"``, ``"unstable"``, ``"marginal"``, ``"undecided"``, or ``"-"``."""
+        """``"stable"``, ``"unstable"``, ``"marginal"``, ``"undecided"``, or ``"-"``.
+
+        Over the ranges of symbols ``"stable in part"`` and ``"stable nowhere"``, too.
+        """
+        if self.over is not None:
+            return self.over.verdict
         return "-" if self.stability is None else self.stability.verdict
 
     @property
@@ -76,7 +104,7 @@ class LearnerRow:
 
 def condition_text(stability: Stability) -> str:
     """Where a learner with symbols is stable; the length of what fits no line."""
-    text = "stable where " + " and ".join(f"{number_text(c)} > 0" for c in stability.condition)
+    text = "stable where " + " and ".join(f"{formula_text(c)} > 0" for c in stability.condition)
     return text if len(text) <= 300 else f"stable on a condition of {len(text)} characters"
 
 
@@ -107,7 +135,7 @@ def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) ->
     """
     d = problem.native.Phi.shape[1]
     if (
-        len(problem.mdp.table) * d * d > LARGEST_SWEEP
+        len(problem.mdp.table) * d * d > LARGEST_SWEEP[problem.arithmetic]
         or _weights(problem, learner) > LARGEST_VERDICT
     ):
         return None
@@ -119,17 +147,45 @@ def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) ->
 
 def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
     """The row of one learner; what does not exist is in its ``error``."""
+    if problem.arithmetic == "symbolic":
+        return _row_over_symbols(problem, name, learner)
     dyn = mean_dynamics(problem, learner)
     stability = _attempt(lambda: _stability(dyn))
     unstable = stability is not None and stability.verdict == "unstable"
     limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
+    error, numbers = _numbers(problem, dyn)
+    bound = _attempt(lambda: dyn.rounding) if numbers else None
+    return LearnerRow(name, dyn, numbers, error, stability, limit, rounding=bound or 0.0)
+
+
+def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
+    """The same with symbols; where signs make cases, they have what the learner does."""
+    dyn = mean_dynamics(problem, learner)
+    try:
+        cases = tuple(dynamics_cases(problem, learner))
+    except ObliqueTDError as error:
+        return LearnerRow(name, dyn, {}, error)
+    found = None
+    if _weights(problem, learner) <= LARGEST_VERDICT:
+        found = _attempt(lambda: over_symbols(problem, learner, cases))
+    if len(cases) > 1:
+        return LearnerRow(name, dyn, {}, None, None, None, cases, found)
+    dyn = cases[0].value
+    stability = _attempt(lambda: _stability(dyn))
+    missing, numbers = _numbers(problem, dyn)
+    return LearnerRow(name, dyn, numbers, missing, stability, None, cases, found)
+
+
+def _numbers(
+    problem: PolicyEvaluation, dyn: MeanDynamics
+) -> tuple[ObliqueTDError | None, dict[str, Any]]:
+    """The errors of a fixed point, or why there are none."""
     try:
         v_hat = dyn.v_hat
         gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]
-        numbers = {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
-        return LearnerRow(name, dyn, numbers, None, stability, limit)
+        return None, {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
     except ObliqueTDError as error:
-        return LearnerRow(name, dyn, {}, error, stability, limit)
+        return error, {}
 
 
 def _attempt(function: Callable[[], Any]) -> Any:

@@ -11,8 +11,8 @@ from obliquetd.algebra import FieldArithmetic
 class FieldOfFractions(FieldArithmetic):
     """Functions as sympy's ``DomainMatrix`` over its field of fractions, every sum in lowest terms."""
 
-    def __init__(self, symbols):
-        super().__init__(symbols)
+    def __init__(self, symbols, known=None):
+        super().__init__(symbols, known)
         self.ring = None
 
 

@@ -94,7 +94,7 @@ def test_closed_forms_in_the_discount():
     assert problem.v_pi[0] == -r / (gamma - 1)
     assert problem.fixed_point("td").theta[0] == -3 * r / (6 * gamma - 5)
     assert problem.Omega_star[1, 1] == sp.factor(-(gamma + 2) / (2 * (gamma - 1)))
-    assert problem.Omega_S == sp.diag(sp.Max(0, -1 / (2 * gamma - 1)), sp.Max(0, -1 / (gamma - 1)))
+    assert problem.Omega_S == sp.diag(sp.Max(0, -1 / (2 * gamma - 1)), -1 / (gamma - 1))
 
 
 def test_answers_in_symbols_are_single_factored_quotients():

@@ -37,7 +37,9 @@ def answers(ops):
 
 def check(problem):
     new = problem.native
-    assert answers(new) == answers(new.over(FieldOfFractions(new.arithmetic.symbols)))
+    assert answers(new) == answers(
+        new.over(FieldOfFractions(new.arithmetic.symbols, new.arithmetic.known))
+    )
 
 
 chance = st.sampled_from(["p", "1/3", "p/2", "1"])
@@ -94,7 +96,7 @@ def test_emphasis_on_each_cell(xi):
     """SETD where signs change in between, with a state of no weight too."""
     problem = random_problem(4, 2, seed=3, discount="gamma").replace(xi=xi)
     new = problem.native
-    old = new.over(FieldOfFractions(new.arithmetic.symbols))
+    old = new.over(FieldOfFractions(new.arithmetic.symbols, new.arithmetic.known))
     gamma = problem.symbols[0]
     for cell in problem.omega_cells():
 

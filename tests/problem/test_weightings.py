@@ -129,8 +129,9 @@ def test_cells_of_the_two_state_example():
     assert low.domain == sp.Interval.Ropen(0, sp.Rational(1, 2))
     assert high.domain == sp.Interval.open(sp.Rational(1, 2), 1)
     assert high.zero_states == ("left",)
-    with pytest.raises(SignUndecidedError, match="omega_cells"):
-        problem.fixed_point("setd")
+    point = problem.fixed_point("setd")
+    for cell, case in zip((low, high), point.cases, strict=True):
+        assert case.value.theta == problem.fixed_point(Omega=cell.Omega).theta
     theta = problem.fixed_point(Omega=high.Omega).theta[0]
     assert theta.subs(gamma, sp.Rational(9, 10)) == 5
 

@@ -1,0 +1,136 @@
+"""The cases of a computation whose signs depend on symbols, each with what holds in it.
+
+With one symbol its range is cut where a sign changes, exactly (:mod:`obliquetd.algebra.cells`). With
+several, each polynomial whose sign is asked for and not known makes two cases, and so on in each: they are
+sets of inequalities. One that the range of a symbol rules out is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import sympy as sp
+
+from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
+from obliquetd.algebra.field import FieldArithmetic
+from obliquetd.algebra.signs import KnownSigns, SignRange, normal
+from obliquetd.errors import SignUndecidedError
+
+__all__ = ["SignCase", "sign_cases"]
+
+Value = TypeVar("Value")
+MOST_CASES = 64
+"""Cases that are told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class SignCase(Generic[Value]):
+    """Where no sign changes, and what was computed there.
+
+    Attributes
+    ----------
+    condition : sympy Boolean
+        Where it holds: the range of the one symbol, or polynomials with their signs.
+    value : object
+    """
+
+    condition: Any
+    value: Value
+
+
+def sign_cases(
+    arithmetic: FieldArithmetic, compute: Callable[[FieldArithmetic], Value]
+) -> list[SignCase[Value]]:
+    """What is computed in each case, in an arithmetic that knows the signs there.
+
+    Raises
+    ------
+    SignUndecidedError
+        For more than 64 cases, and for a sign that no polynomial decides.
+
+    Examples
+    --------
+    >>> x, y = sp.symbols("x y")
+    >>> def absolute(field):
+    ...     value = field.scalar(x - y)
+    ...     return field.public(value if field.sign(value) > 0 else -value)
+    >>> [(case.condition, case.value) for case in sign_cases(FieldArithmetic([x, y]), absolute)]
+    [(x - y < 0, -x + y), (x - y > 0, x - y)]
+    """
+    if len(arithmetic.symbols) == 1:
+        return _along_one(arithmetic, compute)
+    done: list[SignCase[Value]] = []
+    waiting: list[tuple[KnownSigns, list[Any]]] = [(arithmetic.known, [])]
+    while waiting:
+        known, conditions = waiting.pop()
+        try:
+            value = compute(FieldArithmetic(arithmetic.symbols, known))
+        except SignUndecidedError as error:
+            if error.factor is None or len(done) + len(waiting) > MOST_CASES:
+                raise
+            above, below = (known.assuming(error.factor, sign) for sign in (1, -1))
+            waiting += [
+                (branch, [*conditions, side])
+                for branch, side in (
+                    (above, _side(error.factor, 1)),
+                    (below, _side(error.factor, -1)),
+                )
+                if not branch.is_empty
+            ]
+            continue
+        done.append(SignCase(sp.And(*conditions), value))
+    return done
+
+
+def _side(polynomial: Any, sign: int) -> Any:
+    """polynomial > 0 or < 0; where it is affine in one symbol, on which side of its root that lies."""
+    symbols = list(polynomial.free_symbols)
+    if len(symbols) == 1 and sp.degree(polynomial, symbols[0]) == 1:
+        slope, shift = sp.Poly(polynomial, symbols[0]).all_coeffs()
+        root = -shift / slope
+        return symbols[0] > root if (slope > 0) == (sign > 0) else symbols[0] < root
+    return polynomial > 0 if sign > 0 else polynomial < 0
+
+
+def _along_one(
+    arithmetic: FieldArithmetic, compute: Callable[[FieldArithmetic], Value]
+) -> list[SignCase[Value]]:
+    (symbol,), known = arithmetic.symbols, arithmetic.known
+    whole = known.ranges.get(symbol, SignRange())
+
+    out = []
+    cells = sign_cells(whole.low, whole.high, symbol, _asking(arithmetic, compute))
+    for k, cell in enumerate(cells):
+        here = SignRange(
+            cell.left,
+            cell.right,
+            whole.has_low and k == 0,
+            whole.has_high and k == len(cells) - 1,
+        )
+        ranges = {symbol: here} if here.is_rational else known.ranges
+        inner = FieldArithmetic([symbol], KnownSigns(ranges, {**known.given, **cell.value}))
+        domain = sp.Interval(here.low, here.high, not here.has_low, not here.has_high)
+        out.append(SignCase(domain.as_relational(symbol), compute(inner)))
+    return out
+
+
+def _asking(
+    arithmetic: FieldArithmetic, compute: Callable[[FieldArithmetic], Any]
+) -> Callable[[SampledSigns], dict[Any, int]]:
+    """The irreducible polynomials whose signs a computation asks for, with those signs."""
+    domain = arithmetic.domain
+
+    def asked(signs: SampledSigns) -> dict[Any, int]:
+        compute(CellArithmetic(signs))
+        out = {}
+        for formula in signs.asked:
+            fraction = domain.from_sympy(formula)
+            for part in (fraction.numer, fraction.denom):
+                for factor, _ in part.factor_list()[1]:
+                    plain = normal(factor)[1]
+                    out[plain] = int(sp.sign(plain.subs(signs.symbol, signs.sample)))
+        return out
+
+    return asked

@@ -1,0 +1,143 @@
+"""The verdict on a learner whose stability depends on symbols: everywhere, nowhere, or where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from obliquetd.algebra.sign_cases import SignCase
+from obliquetd.dynamics import MeanDynamics, stability_region
+from obliquetd.dynamics.plane import limits_of, plane_of
+from obliquetd.dynamics.regions import domain_of, stability_map
+from obliquetd.errors import ObliqueTDError
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.plain import formula_text
+
+__all__ = ["PARTLY", "OverSymbols", "over_symbols"]
+
+LINE_SIZE = (6, 4)
+"""States and features up to which the region in one symbol is computed."""
+PLANE_SIZE = (4, 2)
+"""States and features up to which the plane of two symbols is."""
+PARTLY = "stable in part"
+UNIT = ((0, 1), (0, 1))
+
+
+@dataclass(frozen=True)
+class OverSymbols:
+    """What is known over the ranges of the symbols.
+
+    Attributes
+    ----------
+    verdict : {"stable", "unstable", "stable nowhere", "stable in part", "undecided"}
+    where : str
+        The rest of the sentence that the verdict begins; may be empty.
+    """
+
+    verdict: str
+    where: str = ""
+
+
+def over_symbols(
+    problem: PolicyEvaluation, learner: Learner, cases: Sequence[SignCase[MeanDynamics]]
+) -> OverSymbols:
+    """The verdict for all values of the symbols.
+
+    Parameters
+    ----------
+    problem : PolicyEvaluation
+    learner : Learner
+    cases : sequence of SignCase
+        From :func:`obliquetd.dynamics.cases.dynamics_cases`.
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.dynamics.cases import dynamics_cases
+    >>> from obliquetd.learners import ETD, SETD, TD
+    >>> problem = two_state("gamma")
+    >>> for learner in (TD(), SETD(), ETD()):
+    ...     print(over_symbols(problem, learner, dynamics_cases(problem, learner)))
+    OverSymbols(verdict='stable in part', where='for gamma in [0, 5/6)')
+    OverSymbols(verdict='stable', where='for gamma in [0, 1)')
+    OverSymbols(verdict='stable', where='for gamma in [0, 1)')
+    """
+    found = [case.value.stability for case in cases]
+    if len(found) == 1 and found[0].everywhere:
+        return OverSymbols(found[0].verdict, f"for {found[0].everywhere}")
+    n, d = problem.native.Phi.shape
+    size, symbols = (n, d), {*problem.symbols, *learner.bound(problem).symbols}
+    try:
+        if len(symbols) == 1 and _fits(size, LINE_SIZE):
+            return _on_a_line(problem, learner, symbols.pop())
+        if len(problem.symbols) == len(symbols) == 2 and _fits(size, PLANE_SIZE):
+            return _on_a_plane(problem, learner)
+    except ObliqueTDError:
+        pass
+    if all(s.everywhere and s.verdict == found[0].verdict for s in found):
+        return OverSymbols(found[0].verdict, "in each case below")
+    return OverSymbols("undecided")
+
+
+def _fits(size: tuple[int, int], limit: tuple[int, int]) -> bool:
+    return size[0] <= limit[0] and size[1] <= limit[1]
+
+
+def _on_a_line(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> OverSymbols:
+    region = stability_region(problem, learner, symbol)
+    whole = domain_of(problem, learner, symbol) & problem.valid_range(symbol)
+    if region == whole:
+        return OverSymbols("stable", f"for {symbol} in {interval_text(whole)}")
+    if region is sp.S.EmptySet:
+        return OverSymbols("stable nowhere", f"for {symbol} in {interval_text(whole)}")
+    return OverSymbols(PARTLY, f"for {symbol} in {interval_text(region)}")
+
+
+def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
+    found = stability_map(problem, learner, problem.symbols, UNIT, resolution=1)
+    plane = plane_of(found, UNIT, limits_of(problem, learner))
+    verdicts = plane.verdicts - {None}
+    names = " and ".join(map(str, problem.symbols))
+    inside = f"for {names} between 0 and 1"
+    if verdicts == {True}:
+        drawn = {p for strip in plane.strips for p in strip.curves} & set(found.boundary)
+        first = problem.symbols[0]
+        upright = {p for p in found.boundary if p.free_symbols == {first}}
+        left, right = UNIT[0]
+        drawn |= {p for p in upright if sp.Poly(p, first).count_roots(left, right)}
+        edges = set(problem.symbols) | {s - 1 for s in problem.symbols}
+        curves = sorted(drawn - edges, key=sp.default_sort_key)
+        but = " or ".join(f"{formula_text(c)} = 0" for c in curves)
+        return OverSymbols("stable", inside + (f", but where {but}" if but else ""))
+    if verdicts == {False}:
+        return OverSymbols("stable nowhere", inside)
+    return OverSymbols(PARTLY, f"{inside}; the picture of the plane shows where")
+
+
+def interval_text(region: Any) -> str:
+    """A union of intervals and points as it is written by hand.
+
+    Examples
+    --------
+    >>> interval_text(sp.Union(sp.Interval.Ropen(0, sp.Rational(1, 3)), sp.FiniteSet(1)))
+    '[0, 1/3) or {1}'
+    """
+    parts = region.args if isinstance(region, sp.Union) else (region,)
+    out = []
+    for part in parts:
+        if isinstance(part, sp.Interval):
+            left, right = "(" if part.left_open else "[", ")" if part.right_open else "]"
+            out.append(f"{left}{_end(part.start)}, {_end(part.end)}{right}")
+        else:
+            out.append("{" + ", ".join(map(_end, part.args)) + "}")
+    return " or ".join(out)
+
+
+def _end(number: Any) -> str:
+    if number in (sp.oo, -sp.oo):
+        return str(number)
+    return str(number) if len(str(number)) <= 20 else f"{sp.N(number, 6)}"
