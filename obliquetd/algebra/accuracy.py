@@ -14,7 +14,15 @@ import numpy.typing as npt
 from obliquetd.algebra.rounding import EPS, FEW_DIGITS
 from obliquetd.errors import NumberError, PrecisionWarning
 
-__all__ = ["SolveReport", "Spread", "dropped", "finite", "quiet", "warn_of_few_digits"]
+__all__ = [
+    "SolveReport",
+    "Spread",
+    "dropped",
+    "finite",
+    "quiet",
+    "warn_of_few_digits",
+    "warn_of_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,17 @@ def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
             stacklevel=frames,
         )
     return digits < FEW_DIGITS
+
+
+def warn_of_rows(
+    what: str, array: npt.NDArray[Any], error: npt.NDArray[Any], at_least: float
+) -> None:
+    """The same where some row of an array, or the size ``at_least``, keeps few digits."""
+    sizes = np.maximum(np.abs(array).max(axis=1), at_least)
+    seen = sizes > 0
+    if seen.any():
+        growth = float((error.max(axis=1)[seen] / sizes[seen]).max())
+        warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth, 5)
 
 
 def dropped(weights: npt.NDArray[Any], lost: Any, what: str) -> npt.NDArray[Any]:

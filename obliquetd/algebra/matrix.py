@@ -12,7 +12,9 @@ A *native scalar* is an element of the arithmetic's own number type; it supports
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -230,6 +232,18 @@ class Matrix(ABC):
     def unbounded(self: M) -> M:
         """What grew beyond the floats as infinite: NaN is infinity less infinity there."""
         return self
+
+    def cross(self: M, *chain: M) -> M:
+        """``self.T`` times the product of the others; tall floats go by blocks of rows.
+
+        Examples
+        --------
+        >>> from obliquetd.algebra import read_matrices
+        >>> x, a = read_matrices(x=[1, 2], a=[[0, 1], [1, 0]])
+        >>> x.cross(a, x).item()
+        4
+        """
+        return self.T @ functools.reduce(operator.matmul, chain)  # type: ignore[no-any-return]
 
     def surely_independent(self) -> bool:
         """Whether the columns are known at once to be independent: tall data of floats may be."""

@@ -5,11 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["SPARSE_FROM", "gathered", "listed", "unit_array", "worth_keeping_sparse"]
+from obliquetd.errors import SizeError
+
+__all__ = ["SPARSE_FROM", "dense_array", "gathered", "listed", "unit_array", "worth_keeping_sparse"]
 
 SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
+LARGEST_DENSE = 50_000_000
+"""Entries of a dense matrix that may come out of sparse input (400 MB)."""
+
+
+def dense_array(array: Any) -> npt.NDArray[np.float64]:
+    """The same entries as a numpy array.
+
+    Raises
+    ------
+    SizeError
+        Where it was sparse, and this would fill the memory.
+    """
+    if isinstance(array, np.ndarray):
+        return array
+    m, n = array.shape
+    if m * n > LARGEST_DENSE:
+        raise SizeError(
+            f"a dense {m} by {n} matrix takes {8 * m * n:,} bytes; ask for the products you "
+            "need (v_pi, xi, best, fixed points) in place of the matrix"
+        )
+    return array.toarray()  # type: ignore[no-any-return]
 
 
 def listed(array: Any) -> list[Any]:

@@ -47,6 +47,9 @@ from obliquetd.problem.rows import Rows
 
 __all__ = ["Operators"]
 
+MANY = 20_000
+"""States from which on L Phi is not kept for what is made of it."""
+
 
 class Operators(Rows):
     """Everything that follows from the inputs of a problem, in their arithmetic or another."""
@@ -222,6 +225,11 @@ class Operators(Rows):
         """L_pi Phi."""
         return self.L_pi @ self.Phi
 
+    @property
+    def Lambda_factors(self) -> tuple[Matrix, ...]:
+        """Matrices whose product is Lambda: itself, or for many states what it need not be made of."""
+        return (self.L_pi, self.Phi) if self.n >= MANY else (self.Lambda,)
+
     @cached_property
     def Xi_Phi(self) -> Matrix:
         """Xi Phi, the X of TD."""
@@ -231,7 +239,7 @@ class Operators(Rows):
     def C(self) -> Matrix:
         """Phi' Xi Phi."""
         self.arithmetic.squared(self.arithmetic.magnitude(self.Phi))
-        return self.Phi.T @ self.Xi_Phi
+        return self.Phi.cross(self.Xi_Phi)
 
     # --- values -------------------------------------------------------------------------
 
