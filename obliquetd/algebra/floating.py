@@ -10,7 +10,7 @@ solve returns an infinity, and no NaN leaves :meth:`FloatMatrix.public`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,16 @@ from obliquetd.algebra.rounding import (
     scaled_bound,
 )
 from obliquetd.algebra.singular import equilibrate
-from obliquetd.algebra.storage import dense_array, gathered, unit_array
-from obliquetd.algebra.tall import column_sizes, crossed, is_tall
+from obliquetd.algebra.storage import (
+    dense_array,
+    gathered,
+    most_at_one_place,
+    placed,
+    row_sizes,
+    row_sums,
+    unit_array,
+)
+from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products
 from obliquetd.algebra.writing import number_text
 from obliquetd.errors import KindError, NumberError, SingularError
 
@@ -130,27 +138,24 @@ class FloatArithmetic(Arithmetic):
     def matrix(self, rows: Any, shape: tuple[int, int]) -> FloatMatrix:
         return FloatMatrix(np.asarray(rows, dtype=float).reshape(shape))
 
+    def column(self, values: Any) -> FloatMatrix:
+        return FloatMatrix(np.array(values, dtype=float).reshape(-1, 1))
+
     def assemble(
         self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
     ) -> FloatMatrix:
         """Each value is a product of up to four numbers of the data, known to its last places."""
 
         def error() -> Any:
-            places = rows.astype(np.int64) * shape[1] + columns
-            most = np.unique(places, return_counts=True)[1].max(initial=1)
-            return gathered(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
+            size = gathered(shape, rows, columns, np.abs(values))
+            return size * (3 * EPS + roundings(most_at_one_place(shape, rows, columns)))
 
         return FloatMatrix(gathered(shape, rows, columns, values), error=error)
 
     def embedded(self, part: Any, places: Sequence[int], n: int) -> Any:
         """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""
-
-        def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            full = np.zeros((n, values.shape[1]))
-            full[np.asarray(places, dtype=np.intp)] = values
-            return full
-
-        return FloatMatrix(placed(part.dense()), part.report, lambda: placed(part.dense_error()))
+        values = placed(part.dense(), places, n)
+        return FloatMatrix(values, part.report, lambda: placed(part.dense_error(), places, n))
 
     def identity(self, n: int) -> FloatMatrix:
         eye = unit_array(n)
@@ -170,7 +175,7 @@ class FloatMatrix(Matrix):
     error : array of that shape, float, or function that returns an array, optional
         A bound on the error of each entry, or on all of their relative errors; a function is
         called when it is first asked for. None is the last place of each entry, as for data.
-    rows : function of a slice, optional
+    rows : function of a slice, or of indices, optional
         Makes some rows anew with their bounds, which for all rows would take as much memory again.
     """
 
@@ -206,7 +211,7 @@ class FloatMatrix(Matrix):
         """The bound on every relative error, where there is one for all."""
         return self._error if isinstance(self._error, float) else None
 
-    def part(self, rows: slice) -> FloatMatrix:
+    def part(self, rows: Any) -> FloatMatrix:
         """Some of the rows, with bounds that are made for them alone where that can be."""
         if self._rows and callable(self._error):
             return self._rows(rows)
@@ -218,6 +223,11 @@ class FloatMatrix(Matrix):
             value, bound = crossed(self, chain)
             return FloatMatrix(value, error=bound)
         return super().cross(*chain)
+
+    def row_products(self, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
+        if not (self.sparse and is_tall(right, (right,))):
+            return super().row_products(right)
+        return ((p, FloatMatrix(x, error=e)) for p, x, e in row_products(self, right))
 
     @property
     def sparse(self) -> bool:
@@ -266,6 +276,8 @@ class FloatMatrix(Matrix):
 
     def scaled(self, factor: Any) -> FloatMatrix:
         scaled = quiet(lambda: self.array * factor)
+        if self.relative is not None:
+            return _wrap(scaled, self.relative + EPS)
         return _wrap(scaled, lambda: self.error * abs(factor) + abs(scaled) * EPS)
 
     def scale_rows(self, factors: FloatMatrix) -> FloatMatrix:
@@ -278,13 +290,10 @@ class FloatMatrix(Matrix):
         )
 
     def row_dots(self, other: FloatMatrix) -> FloatMatrix:
-        def sums(product: Any) -> Any:
-            return np.asarray(product.sum(axis=1)).reshape(-1, 1)
-
-        def error() -> Any:
-            return sums(dots_bound(self.array, self.error, other.array, other.error))
-
-        return FloatMatrix(sums(quiet(lambda: self.array * other.array)), error=error)
+        return FloatMatrix(
+            row_sums(quiet(lambda: self.array * other.array)),
+            error=lambda: row_sums(dots_bound(self.array, self.error, other.array, other.error)),
+        )
 
     def submatrix(self, rows: Sequence[int], columns: Sequence[int]) -> FloatMatrix:
         i, j = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
@@ -314,15 +323,13 @@ class FloatMatrix(Matrix):
         zero = negligible(self.array, self.error)
         return FloatMatrix(np.where(zero, 0.0, self.array), error=lambda: self.error)
 
-    def check_digits(self, what: str, at_least: Any = 0) -> None:
+    def check_digits(self, what: str, at_least: Any = 0) -> bool:
         if self.sparse or not self.array.size:
-            return
-        warn_of_rows(what, self.array, self.error, float(at_least))
+            return False
+        return warn_of_rows(what, self.array, self.error, float(at_least))
 
     def row_units(self) -> FloatMatrix:
-        largest = abs(self.array).max(axis=1)
-        largest = largest if isinstance(largest, np.ndarray) else largest.toarray()
-        units = 1.0 / power_of_two(np.asarray(largest).ravel())
+        units = 1.0 / power_of_two(row_sizes(self.array))
         return FloatMatrix(units.reshape(-1, 1), error=np.zeros((len(units), 1)))
 
     def unbounded(self) -> FloatMatrix:

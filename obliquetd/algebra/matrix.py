@@ -16,7 +16,7 @@ import functools
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -218,8 +218,9 @@ class Matrix(ABC):
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""
         return self
 
-    def check_digits(self, what: str, at_least: Any = 0) -> None:  # noqa: B027
-        """Warn where some row of floats, or the size ``at_least``, keeps few correct digits."""
+    def check_digits(self, what: str, at_least: Any = 0) -> bool:  # noqa: ARG002
+        """Warn, and say so, where a row of floats, or the size ``at_least``, keeps few correct digits."""
+        return False
 
     def denominator(self) -> Any:
         """A native number that makes every entry whole when it multiplies them; 1 unless of rationals."""
@@ -244,6 +245,16 @@ class Matrix(ABC):
         4
         """
         return self.T @ functools.reduce(operator.matmul, chain)  # type: ignore[no-any-return]
+
+    def part(self: M, rows: slice) -> M:
+        """Some of the rows."""
+        if rows == slice(None):
+            return self
+        return self.submatrix(range(self.shape[0])[rows], range(self.shape[1]))
+
+    def row_products(self: M, right: M) -> Iterator[tuple[slice, M]]:
+        """Slices of rows of ``self @ right`` with what stands there: of tall floats some at a time."""
+        yield slice(None), self @ right
 
     def surely_independent(self) -> bool:
         """Whether the columns are known at once to be independent: tall data of floats may be."""

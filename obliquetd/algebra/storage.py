@@ -9,7 +9,18 @@ import numpy.typing as npt
 
 from obliquetd.errors import SizeError
 
-__all__ = ["SPARSE_FROM", "dense_array", "gathered", "listed", "unit_array", "worth_keeping_sparse"]
+__all__ = [
+    "SPARSE_FROM",
+    "dense_array",
+    "gathered",
+    "listed",
+    "most_at_one_place",
+    "placed",
+    "row_sizes",
+    "row_sums",
+    "unit_array",
+    "worth_keeping_sparse",
+]
 
 SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
@@ -71,3 +82,35 @@ def unit_array(n: int) -> Any:
     import scipy.sparse as sparse
 
     return sparse.csr_array(sparse.eye_array(n))
+
+
+def most_at_one_place(shape: tuple[int, int], rows: Any, columns: Any) -> int:
+    """How many entries :func:`gathered` adds up at one place, at most.
+
+    Examples
+    --------
+    >>> most_at_one_place((2, 2), np.array([0, 1, 1]), np.array([0, 1, 1]))
+    2
+    """
+    places = np.sort(rows.astype(np.int64) * shape[1] + columns)
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    return int(np.diff(starts, append=len(places)).max(initial=1))
+
+
+def placed(values: npt.NDArray[Any], places: Any, n: int) -> npt.NDArray[Any]:
+    """An array of n rows that has the given ones at these places, and zeros."""
+    full = np.zeros((n, values.shape[1]))
+    full[np.asarray(places, dtype=np.intp)] = values
+    return full
+
+
+def row_sums(array: Any) -> npt.NDArray[Any]:
+    """The sums of rows, dense or sparse, as a column."""
+    return np.asarray(array.sum(axis=1)).reshape(-1, 1)
+
+
+def row_sizes(array: Any) -> npt.NDArray[Any]:
+    """The largest absolute value of each row, dense or sparse."""
+    largest = abs(array).max(axis=1)
+    found = largest if isinstance(largest, np.ndarray) else largest.toarray()
+    return np.asarray(found).ravel()

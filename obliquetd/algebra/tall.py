@@ -17,7 +17,7 @@ from obliquetd.algebra.rounding import BLOCK, SMALLEST, roundings
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
 
-__all__ = ["blocks", "column_sizes", "crossed", "is_tall"]
+__all__ = ["blocks", "column_sizes", "crossed", "is_tall", "row_products"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -103,4 +103,5 @@ class _Products:
 def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, Any, Any]]:
     """The rows of M R by blocks, and their bounds."""
     rows = _Products(M, right)
-    return ((p, *rows.of(p)) for p in blocks(M.shape[0]))
+    with np.errstate(all="ignore"):
+        yield from ((p, *rows.of(p)) for p in blocks(M.shape[0]))

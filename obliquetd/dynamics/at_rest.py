@@ -66,9 +66,36 @@ class AtRest:
 
     def updates(self) -> Iterator[Vector]:
         """The constants and columns in the order of the outcomes, as they stand in the problem."""
-        groups = {int(o): (g, k) for g in self.products.groups for k, o in enumerate(g.outcomes)}
-        for outcome in sorted(groups):
-            yield from self._of(outcome, *groups[outcome])
+        groups = self.products.groups
+        outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
+        owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
+        within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
+        seen: set[Any] = set()
+        for at in np.argsort(outcomes, kind="stable").tolist():
+            outcome, group = int(outcomes[at]), groups[owner[at]]
+            direction = self._direction(group, outcome)
+            if direction is not None and direction in seen:
+                continue
+            found = list(self._of(outcome, group, int(within[at])))
+            if direction is not None and found:
+                seen.add(direction)
+                found = [max(found, key=_largest)]
+            yield from found
+
+    def _direction(self, group: Group, outcome: int) -> Any:
+        """The one row of features along which a group moves one vector, where floats say so.
+
+        All columns are multiples of it then, and one of them spans what they do.
+        """
+        if self.products.ops.arithmetic.kind != "float":
+            return None
+        moved = {(slot, t.left) for slot, terms in group.update.items() for t in terms}
+        if len(moved) != 1:
+            return None
+        ((slot, left),) = moved
+        if not is_feature(left):
+            return None
+        return slot, left[1], int(self.products.rows[left[2]][outcome])
 
     def _of(self, outcome: int, group: Group, k: int) -> Iterator[Vector]:
         constant: Vector = {}
@@ -122,9 +149,13 @@ class AtRest:
         key = vector[1], int(self.products.rows[vector[2]][outcome])
         if key not in self.rows:
             table = features_of(self.products.ops, vector[1])
-            row = rounded_entries(table.submatrix([key[1]], range(self.d)).T)
+            row = rounded_entries(table.part(slice(key[1], key[1] + 1)).T)
             self.rows[key] = {i: x for i, x in enumerate(row) if x}
         return self.rows[key]
+
+
+def _largest(vector: Vector) -> float:
+    return max(abs(x.value) for x in vector.values())
 
 
 def number_at(column: Any, k: int) -> Any:

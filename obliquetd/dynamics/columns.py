@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import roundings
+from obliquetd.algebra.rounding import BLOCK, roundings
+from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.scalars import DYADIC, NORMAL, SMALLEST, UNIT
 from obliquetd.learners.forms import Form, NoFormError
 from obliquetd.problem.native import Operators
@@ -65,15 +66,31 @@ class RoundedColumn:
 def datum(values: Any) -> RoundedColumn:
     """Floats that came in: 0.5 is exact, 0.1 is not."""
     array = np.asarray(values, dtype=float)
-    exact = (abs(array) < 1e9) & (np.floor(array * DYADIC) == array * DYADIC)
-    return RoundedColumn(array, np.where(exact, 0.0, abs(array) * UNIT))
+    return RoundedColumn(array, np.where(_dyadic(array), 0.0, abs(array) * UNIT))
+
+
+def _dyadic(array: Any) -> Any:
+    """Which floats have so few binary digits that they are taken to be meant."""
+    return (abs(array) < 1e9) & (np.floor(array * DYADIC) == array * DYADIC)
 
 
 def features_of(ops: Operators, table: str) -> Matrix:
-    """A table of features; floats with the bounds of what came in."""
-    found = ops.Phi if table == "now" else ops.features_next
+    """A table of features; floats with the bounds of what came in. It is kept with the operators."""
+    known = ops.__dict__.setdefault("_tables", {})
+    if table not in known:
+        known[table] = _read(ops.Phi if table == "now" else ops.features_next)
+    return known[table]  # type: ignore[no-any-return]
+
+
+def _read(found: Matrix) -> Matrix:
     if not isinstance(found, FloatMatrix):
         return found
+    if not found.sparse and found.shape[0] > BLOCK:
+        exact = [_dyadic(found.array[p]) for p in blocks(found.shape[0])]
+        if all(x.all() for x in exact):
+            return FloatMatrix(found.array, error=0.0)
+        if not any(x.any() for x in exact):
+            return FloatMatrix(found.array, error=UNIT)
     if found.sparse:
         array = found.array.tocsr(copy=True)
         array.data = datum(array.data).error
@@ -208,8 +225,16 @@ class FloatColumns:
 
     def inner(self, u: Form, v: Form, half: int | None) -> RoundedColumn:
         """Row by row of the combinations themselves: their parts may cancel."""
-        (left, right), d = (self._combined(x) for x in (u, v)), self.ops.Phi.shape[1]
-        a, b = left.array, right.array
+        m = len(next(iter(self.places.values())))
+        found = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
+        total, error = (np.concatenate(x) for x in zip(*found, strict=True))
+        return _halved(self, RoundedColumn(total, error), half)  # type: ignore[no-any-return]
+
+    def _inner(self, u: Form, v: Form, outcomes: slice) -> tuple[Any, Any]:
+        """The same of some of the outcomes, so that what is on the way stays small."""
+        left = self._combined(u, outcomes)
+        right = left if v is u else self._combined(v, outcomes)
+        a, b, d = left.array, right.array, self.ops.Phi.shape[1]
         product = a * b
         bound = abs(a) * right.error + left.error * (abs(b) + right.error)
         if isinstance(product, np.ndarray):
@@ -218,22 +243,32 @@ class FloatColumns:
         else:
             total = np.asarray(product.sum(axis=1)).ravel()
             size = np.asarray(abs(product).sum(axis=1)).ravel()
-        error = np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
-        return _halved(self, RoundedColumn(total, error), half)  # type: ignore[no-any-return]
+        return total, np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
 
-    def _combined(self, form: Form) -> FloatMatrix:
+    def _combined(self, form: Form, outcomes: slice) -> FloatMatrix:
         total: Any = None
         for ((_, table, row), _), column in form.terms.items():
             found = features_of(self.ops, table)
             assert isinstance(found, FloatMatrix)
-            at, m = self.places[row], len(self.places[row])
+            at = self.places[row][outcomes]
+            value, error = (x if len(x) == 1 else x[outcomes] for x in (column.value, column.error))
             by = FloatMatrix(
-                np.broadcast_to(column.value, m).reshape(m, 1),
-                error=np.broadcast_to(column.error, m).reshape(m, 1),
+                np.broadcast_to(value, len(at)).reshape(-1, 1),
+                error=np.broadcast_to(error, len(at)).reshape(-1, 1),
             )
-            part = FloatMatrix(found.array[at], error=found.error[at]).scale_rows(by)
+            part = found.part(at).scale_rows(by)
             total = part if total is None else total + part
         return total  # type: ignore[no-any-return]
+
+
+STRETCH = 2**17
+"""Entries of the combinations of features that are made at a time."""
+
+
+def _stretches(m: int, d: int) -> list[slice]:
+    """The outcomes 0, ..., m - 1, as many at a time as :data:`STRETCH` allows."""
+    step = max(1, STRETCH // max(1, d))
+    return [slice(k, k + step) for k in range(0, m, step)] or [slice(0, 0)]
 
 
 def columns_of(ops: Operators, places: dict[str, Any], *, strict: bool = False) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
-from obliquetd.dynamics.scalars import Rounded, lifted, signed_array, unsigned
+from obliquetd.dynamics.scalars import Lifted, Rounded, lifted, unsigned
 from obliquetd.errors import KindError
 from obliquetd.learners import Learner, Transition
 from obliquetd.learners.base import each, require_bound
@@ -74,9 +74,9 @@ class RuleOnNumbers:
         self.size, self.memory_size = self.plain.size, self.plain.memory_size
         self._kept: dict[int, tuple[list[Any], list[list[Any]]]] = {}
         self._alpha = Dual(lifted(self.zero, arithmetic), lifted(self.one, arithmetic))
-        self.features = self.features_next = signed_array(ops.Phi.rows(), arithmetic)
+        self.features = self.features_next = Lifted(ops.Phi, arithmetic)
         if ops.places.late and "features_next" in learner.reads:
-            self.features_next = signed_array(ops.features_next.rows(), arithmetic)
+            self.features_next = Lifted(ops.features_next, arithmetic)
 
     def __reduce__(self) -> tuple[Any, ...]:  # a rebuilt rule is not found by its name
         return RuleOnNumbers, (self.ops, self.learner)

@@ -268,7 +268,7 @@ class Sums:
             else:
                 left, right = map(self._matrix, tables)
                 M = self._gathered((left.shape[0], right.shape[0]), columns)
-                part = left.T @ (M @ right)
+                part = left.cross(M, right)
             total = part if total is None else total + part
         if total is None:
             return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)

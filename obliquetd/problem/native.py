@@ -98,7 +98,7 @@ class Operators(Rows):
     @cached_property
     def largest_reward(self) -> Any:
         """The size of the rewards, below which a float value is noise; 1 unless floats."""
-        return self.arithmetic.magnitude(self.arithmetic.column(self.reward.tolist()))
+        return self.arithmetic.magnitude(self.arithmetic.column(self.reward))
 
     @cached_property
     def chain(self) -> MarkovChain:
@@ -263,12 +263,12 @@ class Operators(Rows):
         discount the sum is finite only where the source is zero throughout (the absorbing
         state of Sutton and Barto, Section 3.4).
         """
-        sources = {i for i, x in enumerate(source.cleaned().entries()) if x}
-        endless = [c for c in closed if not sources.isdisjoint(c)]
+        sources = np.unique(source.cleaned().support()[0])
+        endless = [c for c in closed if np.isin(sources, c).any()]
         if endless:
             raise self._endless(kernel, source, closed, endless)
-        silent = set(range(self.n)) - leading_to(kernel, sources)
-        return self._solve_outside(kernel, source, silent, what)
+        silent = np.flatnonzero(~_leads_to(kernel, sources)).tolist()
+        return self._solve_outside(kernel, source, set(silent), what)
 
     def _solve_outside(
         self, kernel: Matrix, source: Matrix, excluded: set[int], what: str
@@ -346,13 +346,22 @@ class Operators(Rows):
 
 def leading_to(kernel: Matrix, states: Iterable[int]) -> set[int]:
     """The states from which one of the given ones can be reached, these included."""
+    return set(np.flatnonzero(_leads_to(kernel, np.fromiter(states, dtype=np.intp))).tolist())
+
+
+def _leads_to(kernel: Matrix, ends: Any) -> Any:
+    """For each state whether it is among them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order
 
+    n = kernel.shape[0]
+    found = np.zeros(n + 1, dtype=bool)
+    found[ends] = True
+    if len(ends) == n:
+        return found[:n]
     i, j = kernel.support()
-    n, ends = kernel.shape[0], np.fromiter(states, dtype=np.intp)
     # from a state above all, backwards
     up, down = np.r_[j, np.full(len(ends), n)], np.r_[i, ends]
     graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
-    found = breadth_first_order(graph, n, return_predecessors=False)
-    return set(found[1:].tolist())
+    found[breadth_first_order(graph, n, return_predecessors=False)] = True
+    return found[:n]
