@@ -6,6 +6,7 @@ Exact numbers and formulas are arrays of objects. Floats carry the bounds on the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -111,6 +112,8 @@ class FieldColumns:
 
     def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
         self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
+        self.products: list[Any] = []
+        self.known: Sequence[Any] = ()  # rationals keep theirs with the operators
         self._constants: dict[Any, Any] = {}
 
     def constant(self, value: Any) -> Any:
@@ -194,10 +197,21 @@ def _halved(columns: Any, whole: Any, half: int | None) -> Any:
 
 
 class FloatColumns:
-    """Floats with error bounds, of some outcomes; parameters as for :class:`FieldColumns`."""
+    """Floats with error bounds, of some outcomes; parameters as for :class:`FieldColumns`.
+
+    Attributes
+    ----------
+    products : list of (key, column)
+        The inner products of features that were asked for, in order.
+    known : sequence of the same
+        Those of a run on these outcomes and others, which are not made again. A rule does the same
+        on both up to the comparison that divides them.
+    """
 
     def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
         self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
+        self.products: list[tuple[Any, RoundedColumn]] = []
+        self.known: Sequence[tuple[Any, RoundedColumn]] = ()
 
     def constant(self, value: Any) -> RoundedColumn:
         """A column with one number, of a rule's text or of a column."""
@@ -225,10 +239,17 @@ class FloatColumns:
 
     def inner(self, u: Form, v: Form, half: int | None) -> RoundedColumn:
         """Row by row of the combinations themselves: their parts may cancel."""
-        m = len(next(iter(self.places.values())))
-        found = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
-        total, error = (np.concatenate(x) for x in zip(*found, strict=True))
-        return _halved(self, RoundedColumn(total, error), half)  # type: ignore[no-any-return]
+        key, at = (tuple(u.terms), tuple(v.terms)), len(self.products)
+        if at >= len(self.known) or self.known[at][0] != key:
+            self.known = ()
+        if self.known:
+            found = self.known[at][1]
+        else:
+            m = len(next(iter(self.places.values())))
+            parts = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
+            found = RoundedColumn(*map(np.concatenate, zip(*parts, strict=True)))
+        self.products.append((key, found))
+        return _halved(self, found, half)  # type: ignore[no-any-return]
 
     def _inner(self, u: Form, v: Form, outcomes: slice) -> tuple[Any, Any]:
         """The same of some of the outcomes, so that what is on the way stays small."""

@@ -92,6 +92,7 @@ class Products:
         }  # fmt: skip
         self._numbers(columns_of(ops, self.rows))
         everything = np.arange(len(self.first))
+        self._known: Any = ()
         self.filled: set[Slot] = set()
         while True:
             self.groups = list(self._groups(everything))
@@ -131,16 +132,21 @@ class Products:
             self.numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
 
     def _groups(self, everything: Any) -> Iterator[Group]:
-        waiting, count = [everything], 0
+        waiting: list[Any] = [(everything, ())]
+        count = 0
         while waiting:
-            outcomes = waiting.pop()
+            outcomes, self._known = waiting.pop()
             count += 1
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
             try:
                 update, handed = self._run(outcomes, strict=False)
             except SplitError as split:
-                waiting += [outcomes[split.mask], outcomes[~split.mask]]
+                made = self._columns.products
+                waiting += [
+                    (outcomes[mask], [(key, x[mask]) for key, x in made])
+                    for mask in (split.mask, ~split.mask)
+                ]
                 continue
             whole = {**update, **handed}
             terms = {
@@ -157,7 +163,8 @@ class Products:
         """The terms of the update, and of the memory handed on, by slot and half."""
         rule, ops = self.rule, self.ops
         places = {name: rows[outcomes] for name, rows in self.rows.items()}
-        columns = columns_of(ops, places, strict=strict)
+        self._columns = columns = columns_of(ops, places, strict=strict)
+        columns.known, self._known = self._known, ()
 
         def number(column: Any) -> Form:
             return Form(columns, {} if columns.is_zero(column) else {(None, ()): column})

@@ -131,6 +131,8 @@ class Sums:
             Where nothing decays one on some closed class.
         """
         products = self.products
+        if not products.memory:
+            return
         import networkx as nx  # late: it is slow to load, and few problems come here
 
         feeds = nx.DiGraph()

@@ -131,9 +131,10 @@ class Operators(Rows):
             Where none was given and the behaviour ends in terminal states for good: the
             stationary distribution knows nothing of the states before.
         """
-        closed = [c.states for c in self.chain.recurrent] if self.inputs.xi is None else []
-        ends = {self.labels[i] for i in self.terminal}
-        if closed and all(len(c) == 1 and c[0] in ends for c in closed):
+        found = self.chain.closed if self.inputs.xi is None else []
+        ends = set(self.terminal)
+        if found and all(len(c) == 1 and c[0] in ends for c in found):
+            closed = [tuple(self.names(c)) for c in found]
             shown = ", ".join(repr(c[0]) for c in closed[:8]) + (", ..." if len(closed) > 8 else "")
             raise EpisodesEndError(
                 f"the behaviour's episodes end in {shown} and never begin anew, so its stationary "
