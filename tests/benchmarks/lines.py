@@ -17,6 +17,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
+import sympy as sp
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
 
 from obliquetd import MDP, Policy, PolicyEvaluation, features
 from obliquetd.domains import random_problem
@@ -363,10 +366,11 @@ def exact_x_star(n):
 
 @line("v_pi(gamma), dense chain", "sympy DomainMatrix", (10, 20, 40), 0.5)
 def symbolic_v(n):
-    problem = random_problem(n, 2, seed=1, discount="gamma")
-    L, r = problem.native.L_pi, problem.native.r_pi
-    ring = L._m.domain.get_ring()
-    left, right = L._m.convert_to(ring), r._m.convert_to(ring)
+    gamma = sp.Symbol("gamma")
+    problem = random_problem(n, 2, seed=1, discount=gamma)
+    left, right = (
+        DomainMatrix.from_Matrix(M).convert_to(QQ[gamma]) for M in (problem.L_pi, problem.r_pi)
+    )
 
     def ours():
         new = again(problem)
@@ -375,7 +379,7 @@ def symbolic_v(n):
     return ours, (lambda: left.solve_den(right)) if n <= 20 else None
 
 
-@line("v_pi(gamma), dense chain, against Storm", "stormpy, parametric", (10, 20), None)
+@line("v_pi(gamma), dense chain, against Storm", "stormpy, parametric", (5, 10, 20), None)
 def symbolic_storm(n):
     problem = random_problem(n, 2, seed=1, discount="gamma")
     peer = None
@@ -385,19 +389,27 @@ def symbolic_storm(n):
 
 
 def _storm(problem):
+    """The value of the first state: the reward until an end that each step reaches with chance 1 - gamma."""
     import stormpy
 
-    from obliquetd import save_model
-
+    P, r, n = problem.P_pi, problem.r_pi, len(problem.states)
+    lines = ["@type: DTMC", "@parameters", "gamma", "@reward_models", "earned"]
+    lines += ["@nr_states", str(n + 1), "@nr_choices", str(n + 1), "@model"]
+    for i in range(n):
+        lines += [f"state {i} [{r[i]}]" + " init" * (i == 0), "\taction 0 [0]"]
+        lines += [f"\t\t{j} : ({P[i, j]})*gamma" for j in range(n) if P[i, j]]
+        lines += [f"\t\t{n} : 1-gamma"]
+    lines += [f"state {n} [0] done", "\taction 0 [0]", f"\t\t{n} : 1"]
     path = Path(tempfile.mkdtemp()) / "model.drn"
-    try:
-        save_model(problem, path)
-        model = stormpy.build_parametric_model_from_drn(str(path))
-        formula = stormpy.parse_properties('R=? [F "done"]')[0]
-        stormpy.model_checking(model, formula)
-    except Exception:  # a peer that cannot read the model is skipped
-        return None
-    return lambda: stormpy.model_checking(model, formula)
+    path.write_text("\n".join(lines) + "\n")
+    model = stormpy.build_model_from_drn[stormpy.RationalFunction](str(path))
+    formula = stormpy.parse_properties('R=? [F "done"]')[0]
+
+    def peer():
+        found = stormpy.model_checking(model, formula, only_initial_states=True)
+        return found.get_value(0)
+
+    return peer
 
 
 @line("theta(gamma) of TD", "solving at one discount more than the degree", (6, 10, 20), 2)

@@ -2,7 +2,8 @@
 
 Each line is measured at up to four sizes, each in a process of its own: CPU seconds, the best of
 some alternating rounds, and the largest memory. The growth is the slope of log time over log size.
-A peer that is not installed, or cannot do the size, is named as *not here*. Names of lines choose some of them.
+A peer that takes too long at the largest size is compared at a smaller one, which then stands
+beside its time; one that is not installed is named as *not here*. Names of lines choose some of them.
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ def row(each: Line) -> list[str]:
     sizes: list[int] = []
     times: list[float] = []
     last: dict[str, Any] = {}
+    beside: tuple[dict[str, Any], int] | None = None
     failure = ""
     for size in each.sizes:
         found = in_a_process(each.name, size)
@@ -132,11 +134,17 @@ def row(each: Line) -> list[str]:
             failure = f"; {size:,}: {found}"
             break
         last = found
+        if found["peer"] is not None:
+            beside = found, size
         sizes.append(size)
         times.append(found["ours"])
     if not sizes:
         return [each.name, failure[2:], "", each.peer, "", "", ""]
-    ratio = "" if last["peer"] is None else f"{last['ours'] / last['peer']:.2f}"
+    its_time, ratio = "not here", ""
+    if beside is not None:
+        compared, size = beside
+        ratio = f"{compared['ours'] / compared['peer']:.2f}"
+        its_time = shown(compared["peer"]) + ("" if size == sizes[-1] else f" at {size:,}")
     wanted = "" if each.wanted is None else f"{each.wanted:g}"
     memory, before = (x / 1024 for x in last["memory"])
     return [
@@ -144,7 +152,7 @@ def row(each: Line) -> list[str]:
         f"{shown(times[-1])} at {sizes[-1]:,}{failure}",
         growth(sizes, times),
         each.peer,
-        "not here" if last["peer"] is None else shown(last["peer"]),
+        its_time,
         f"{ratio} ({wanted})" if wanted and ratio else ratio,
         f"{memory:,.0f} MB (+{memory - before:,.0f})",
     ]
