@@ -48,8 +48,8 @@ from obliquetd.algebra.storage import (
     unit_array,
 )
 from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products
-from obliquetd.algebra.writing import number_text
-from obliquetd.errors import KindError, NumberError, SingularError
+from obliquetd.algebra.to_float import to_float
+from obliquetd.errors import NumberError, SingularError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
@@ -72,23 +72,7 @@ class FloatArithmetic(Arithmetic):
         return hash("float")
 
     def scalar(self, value: Any) -> float:
-        if isinstance(value, float):
-            return value
-        try:
-            number = int(value.numerator) / int(value.denominator)
-            if number == 0 and value:
-                raise OverflowError
-            return number
-        except OverflowError:
-            raise NumberError(
-                f"the number {number_text(value)} is beyond the range of floats, 1e-308 to 1e308; "
-                "use arithmetic='exact'"
-            ) from None
-        except AttributeError:
-            raise KindError(
-                f"the formula {value} has symbols, but the arithmetic is 'float'; substitute "
-                "numbers for them first, as in problem.subs({symbol: value})"
-            ) from None
+        return to_float(value)
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if values.dtype == float:
@@ -145,12 +129,17 @@ class FloatArithmetic(Arithmetic):
         self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
     ) -> FloatMatrix:
         """Each value is a product of up to four numbers of the data, known to its last places."""
+        found = gathered(shape, rows, columns, values)
+        if not isinstance(found, np.ndarray) and found.nnz == len(
+            values
+        ):  # none was added to another
+            return FloatMatrix(found, error=3 * EPS + roundings(1))
 
         def error() -> Any:
             size = gathered(shape, rows, columns, np.abs(values))
             return size * (3 * EPS + roundings(most_at_one_place(shape, rows, columns)))
 
-        return FloatMatrix(gathered(shape, rows, columns, values), error=error)
+        return FloatMatrix(found, error=error)
 
     def embedded(self, part: Any, places: Sequence[int], n: int) -> Any:
         """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""

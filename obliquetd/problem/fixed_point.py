@@ -35,7 +35,7 @@ class FixedPoint(Equations):
         self,
         ops: Operators,
         name: str,
-        X: Matrix | None,
+        X: Matrix | Callable[[], Matrix] | None,
         solution: Solution | None = None,
         noise: Callable[[], Any] | None = None,
     ) -> None:
@@ -50,7 +50,7 @@ class FixedPoint(Equations):
                 f"the fixed point of {self.name} was found from the learner's mean update, not from a "
                 "matrix X; ask for a weighting by name, or pass X= or Omega=, for what depends on X"
             )
-        return self._given
+        return self._given if isinstance(self._given, Matrix) else self._given()
 
     @cached_property
     def _v_hat(self) -> Matrix:
@@ -242,7 +242,12 @@ def _(given: str, problem: Any) -> FixedPoint:
             f"no fixed point is called {given!r}; expected one of {', '.join(METHODS)}, or X= or "
             "Omega="
         )
-    return FixedPoint(problem.native, given, WEIGHTINGS[given](problem.native))
+    ops = problem.native
+
+    def X() -> Matrix:
+        return WEIGHTINGS[given](ops)
+
+    return FixedPoint(ops, given, X if ops.many else X())
 
 
 @fixed_point_of.register

@@ -229,11 +229,20 @@ class Operators(Rows):
     @property
     def Lambda_factors(self) -> tuple[Matrix, ...]:
         """Matrices whose product is Lambda: itself, or for many states what it need not be made of."""
-        return (self.L_pi, self.Phi) if self.n >= MANY else (self.Lambda,)
+        return (self.L_pi, self.Phi) if self.many else (self.Lambda,)
 
-    @cached_property
+    @property
+    def many(self) -> bool:
+        """Whether matrices as large as Phi are made again rather than kept."""
+        return self.n >= MANY
+
+    @property
     def Xi_Phi(self) -> Matrix:
         """Xi Phi, the X of TD."""
+        return self.Phi.scale_rows(self.xi) if self.many else self._Xi_Phi
+
+    @cached_property
+    def _Xi_Phi(self) -> Matrix:
         return self.Phi.scale_rows(self.xi)
 
     @cached_property
