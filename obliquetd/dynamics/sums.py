@@ -12,7 +12,7 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -45,7 +45,16 @@ class Sums:
         self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
         self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
         self.means: dict[Any, Any] = {}
-        self.weight = products.chance * self._column(xi)[products.rows["s"]]
+        self.weight = self._weights(xi)
+
+    def _weights(self, xi: Matrix) -> Any:
+        """The chance of each outcome times xi of its state; kept with the problem for its own xi."""
+        products = self.products
+        known = products.ops.__dict__.setdefault("_weighted_chances", {})
+        if known.get("of") is not products.chance or known.get("xi") is not xi:
+            weight = products.chance * self._column(xi)[products.rows["s"]]
+            known.update({"of": products.chance, "xi": xi, "weight": weight})
+        return known["weight"]
 
     def _column(self, matrix: Matrix) -> Any:
         """The entries of a column, for each state."""
@@ -91,9 +100,14 @@ class Sums:
             raise NoFormError("an update that is not affine in the memory")
         return weights, term.left, memories
 
-    def _scaled(self, term: Term, outcomes: Any, memories: list[Any]) -> Any:
-        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory."""
-        weight = (self.products.chance if memories else self.weight)[outcomes]
+    def _scaled(self, term: Term, outcomes: Any, memories: list[Any], moving: Any = None) -> Any:
+        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory.
+
+        Where only some of the outcomes are *moving*, it is 0 of the others.
+        """
+        weight = self.products.among(self.products.chance if memories else self.weight, outcomes)
+        if moving is not None:
+            weight = _where(moving, weight)
         out = weight * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
@@ -106,19 +120,25 @@ class Sums:
     def _gathered(self, shape: tuple[int, int], parts: Iterable[tuple[Any, Any, Any]]) -> Matrix:
         """The sums of columns at places."""
         rows, places, columns = zip(*parts, strict=True)
-        i, j = np.concatenate(rows), np.concatenate(places)
+        i, j = _chained(rows), _chained(places)
         if self.arithmetic.kind != "float":
-            return self.arithmetic.assemble(shape, i, j, np.concatenate(columns))
-        value = np.concatenate([c.value for c in columns])
-        bound = np.concatenate([c.error for c in columns])
+            return self.arithmetic.assemble(shape, i, j, _chained(columns))
+        value = _chained([c.value for c in columns])
         most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
-        size = bound + np.abs(value) * (roundings(int(most)) if most > 1 else 0.0)
-        return FloatMatrix(gathered(shape, i, j, value), error=gathered(shape, i, j, size))
+        rounding = roundings(int(most)) if most > 1 else 0.0
+        found = gathered(shape, i, j, value)
+        if all(c.relative is not None for c in columns):
+            factor = max(c.relative for c in columns) + rounding
+            one_sign = not (value.min(initial=0.0) < 0 < value.max(initial=0.0))
+            size = abs(found) if one_sign else gathered(shape, i, j, np.abs(value))
+            return FloatMatrix(found, error=size * factor)
+        size = _chained([c.error for c in columns]) + np.abs(value) * rounding
+        return FloatMatrix(found, error=gathered(shape, i, j, size))
 
     def _at(self, row: str, outcomes: Any) -> Any:
         if row == UNIT:
             return np.zeros(len(outcomes), dtype=np.intp)
-        return self.products.rows[row][outcomes]
+        return self.products.among(self.products.rows[row], outcomes)
 
     # --- the memory ---------------------------------------------------------------------------
 
@@ -219,35 +239,49 @@ class Sums:
 
     # --- A and b ------------------------------------------------------------------------------
 
+    def _parts(self) -> Iterator[tuple[Any, list[Term], Any, Any]]:
+        """The terms of each slot and their outcomes, and of which of these they count (None: of all).
+
+        In floats those that stay in their state count by themselves (:func:`_folded`).
+        """
+        rows = self.products.rows
+        for group in self.products.groups:
+            o = group.outcomes
+            stays = self.products.among(rows["s"], o) == self.products.among(rows["n"], o)
+            if self.arithmetic.kind != "float" or not stays.any():
+                yield from ((slot, terms, o, None) for slot, terms in group.update.items())
+                continue
+            at = np.flatnonzero(stays)
+            for slot, terms in group.update.items():
+                if len(at) < len(o):
+                    yield slot, terms, o, ~stays
+                yield slot, _folded(terms, at), o[at], None
+
     @cached_property
     def totals(self) -> tuple[Matrix, Matrix]:
         """A and b."""
         b: dict[Any, dict[Any, list[Any]]] = {}
         A: dict[Any, dict[Any, list[Any]]] = {}
-        for group in self.products.groups:
-            o = group.outcomes
-            for slot, terms in group.update.items():
-                for term in (
-                    _folded(terms, self.products, o) if self.arithmetic.kind == "float" else terms
-                ):
-                    weights, left, memories = self._split(term)
-                    column = self._scaled(term, o, memories)
-                    if left is not None and left[0] == "weights":
-                        if weights:
-                            raise NoFormError("an update that is not affine in the weights")
-                        A.setdefault((slot, left), {}).setdefault(None, []).append(column)
-                        continue
-                    table, row = self._table(left)
-                    if weights is None:
-                        at = np.zeros(len(o), dtype=np.intp)
-                        b.setdefault(slot, {}).setdefault((table, UNIT), []).append(
-                            (self._at(row, o), at, column)
-                        )
-                        continue
-                    other, place = self._table(weights[1])
-                    A.setdefault((slot, weights[0]), {}).setdefault((table, other), []).append(
-                        (self._at(row, o), self._at(place, o), column)
+        for slot, terms, o, moving in self._parts():
+            for term in terms:
+                weights, left, memories = self._split(term)
+                column = self._scaled(term, o, memories, moving)
+                if left is not None and left[0] == "weights":
+                    if weights:
+                        raise NoFormError("an update that is not affine in the weights")
+                    A.setdefault((slot, left), {}).setdefault(None, []).append(column)
+                    continue
+                table, row = self._table(left)
+                if weights is None:
+                    at = np.zeros(len(o), dtype=np.intp)
+                    b.setdefault(slot, {}).setdefault((table, UNIT), []).append(
+                        (self._at(row, o), at, column)
                     )
+                    continue
+                other, place = self._table(weights[1])
+                A.setdefault((slot, weights[0]), {}).setdefault((table, other), []).append(
+                    (self._at(row, o), self._at(place, o), column)
+                )
         slots = self.products.weights
         blocks = [[self._block(A.get((i, j)), slots[i], slots[j]) for j in slots] for i in slots]
         ends = [[self._block(b.get(i), slots[i], False)] for i in slots]
@@ -299,33 +333,36 @@ def _diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:
     return arithmetic.identity(ones.shape[0]).scaled(number.item())  # type: ignore[no-any-return]
 
 
-def _folded(terms: list[Term], products: Products, outcomes: Any) -> list[Term]:
-    """Terms in which phi' of a transition that stays in its state counts as phi.
+def _chained(parts: Sequence[Any]) -> Any:
+    """Arrays end to end; one alone as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _where(mask: Any, column: RoundedColumn) -> RoundedColumn:
+    """A column with 0 where a mask is false."""
+    value = np.where(mask, column.value, 0.0)
+    if column.relative is not None:
+        return RoundedColumn(value, None, column.relative)
+    return RoundedColumn(value, np.where(mask, column.error, 0.0))
+
+
+def _folded(terms: list[Term], stays: Any) -> list[Term]:
+    """Terms of outcomes that stay in their state, at these places: there phi' is phi.
 
     So what cancels exactly, as phi - phi' without discount, leaves no rounding.
     """
-    stays = products.rows["s"][outcomes] == products.rows["n"][outcomes]
-    if not stays.any():
-        return terms
-    moved: dict[Any, Any] = {}
+    found: dict[Any, Any] = {}
 
     def here(vector: Any) -> Any:
         if is_feature(vector) and vector[1:] == ("now", "n"):
             return (*vector[:2], "s")
         return vector
 
-    def put(key: Any, column: Any, mask: Any) -> None:
-        part = RoundedColumn(np.where(mask, column.value, 0.0), np.where(mask, column.error, 0.0))
-        moved[key] = moved[key] + part if key in moved else part
-
     for term in terms:
-        left = here(term.left)
         factors = tuple(
             (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
         )
-        if (left, factors) == (term.left, term.factors):
-            put((left, factors), term.column, np.ones(len(stays), dtype=bool))
-        else:
-            put((left, factors), term.column, stays)
-            put((term.left, term.factors), term.column, ~stays)
-    return [Term(left, factors, column) for (left, factors), column in moved.items()]
+        key = here(term.left), factors
+        column = term.column if len(term.column) == 1 else term.column[stays]
+        found[key] = found[key] + column if key in found else column
+    return [Term(left, factors, column) for (left, factors), column in found.items()]
