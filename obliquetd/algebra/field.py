@@ -19,7 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.function_matrix import FunctionMatrix
-from obliquetd.algebra.integer_solve import common_denominator
+from obliquetd.algebra.integer_solve import added_up, over_one_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing
@@ -129,17 +129,16 @@ class FieldArithmetic(Arithmetic):
         if self.ring is not None:
             return FunctionMatrix.of_products(self, shape, rows, columns, [values])
         listed: list[Any] = values.tolist()
-        common = common_denominator(listed) if self.domain is QQ else None
-        if common is not None:
-            listed = [x.numerator * (common // x.denominator) for x in listed]
-        zero = self.zero if common is None else 0
-        out = [[zero] * shape[1] for _ in range(shape[0])]
-        for i, j, value in zip(rows.tolist(), columns.tolist(), listed, strict=True):
-            row = out[i]
-            row[j] = row[j] + value
-        if common is not None:
-            out = [[QQ.dtype(x, common) for x in row] for row in out]
-        return self.matrix(out, shape)
+        places = (np.asarray(rows) * shape[1] + columns).tolist()
+        if self.domain is QQ:
+            whole = over_one_denominator(listed)
+            if whole is not None:
+                return FieldMatrix(self, added_up(shape, places, *whole))
+        out = [self.zero] * (shape[0] * shape[1])
+        for place, value in zip(places, listed, strict=True):
+            out[place] = out[place] + value
+        width = shape[1]
+        return self.matrix([out[i * width : (i + 1) * width] for i in range(shape[0])], shape)
 
     def assemble_products(
         self, shape: tuple[int, int], rows: Indices, columns: Indices, factors: Sequence[Any]

@@ -29,6 +29,9 @@ __all__ = ["Sums"]
 
 UNIT = "unit"
 """The table of one number, 1, for what is no vector."""
+WEIGHTED = "weighted"
+"""Begins the name of a table with each state's row times a weight of the state."""
+XI = "xi"
 
 
 class Sums:
@@ -45,11 +48,11 @@ class Sums:
         self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
         self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
         self.means: dict[Any, Any] = {}
-        self.weight = self._weights(xi)
 
-    def _weights(self, xi: Matrix) -> Any:
-        """The chance of each outcome times xi of its state; kept with the problem for its own xi."""
-        products = self.products
+    @cached_property
+    def weight(self) -> Any:
+        """The chance of each outcome times xi of its state; kept with the problem."""
+        products, xi = self.products, self.xi
         known = products.ops.__dict__.setdefault("_weighted_chances", {})
         if known.get("of") is not products.chance or known.get("xi") is not xi:
             weight = products.chance * self._column(xi)[products.rows["s"]]
@@ -80,8 +83,15 @@ class Sums:
 
     def _matrix(self, table: Any) -> Matrix:
         if table not in self.tables:
-            self.tables[table] = features_of(self.products.ops, table[1])
+            self.tables[table] = self._made(table)
         return self.tables[table]
+
+    def _made(self, table: Any) -> Matrix:
+        if table[0] != WEIGHTED:
+            return features_of(self.products.ops, table[1])
+        _, weight, inner = table
+        by = self.xi if weight == XI else self.arithmetic.column(self.means[weight].tolist())
+        return by if inner == UNIT else self._matrix(inner).scale_rows(by)
 
     def _split(self, term: Term) -> tuple[Any, Any, list[Any]]:
         """The weights that a term is linear in with the vector beside them, and its memories."""
@@ -117,6 +127,41 @@ class Sums:
                 raise NoFormError("an inner product of a memory and features")
         return out
 
+    def _entries(
+        self, term: Term, outcomes: Any, memories: list[Any], moving: Any,
+        left: tuple[Any, str] | None, right: tuple[Any, str],
+    ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+        """The two tables that a term is a product of, its places there, and its weighted column.
+
+        Exact numbers stay short: the long weight of a state multiplies its row of a table, where
+        one of the two is a row of that state, and not every outcome.
+        """
+        if self.arithmetic.kind == "float":
+            column = self._scaled(term, outcomes, memories, moving)
+        else:
+            sides, weight = [left, right], self._weight_of(term, memories)
+            at = next((k for k, x in enumerate(sides) if x and x[1] in ("s", UNIT)), None)
+            if weight is None or at is not None:
+                column = self.products.among(self.products.chance, outcomes) * term.column
+            else:
+                column = self._scaled(term, outcomes, memories)
+            if weight is not None and at is not None:
+                sides[at] = (WEIGHTED, weight, sides[at][0]), "s"  # type: ignore[index]
+                left, right = sides  # type: ignore[assignment]
+        (other, place), (table, row) = right, left or (None, UNIT)
+        return (table, other), self._at(row, outcomes), self._at(place, outcomes), column
+
+    def _weight_of(self, term: Term, memories: list[Any]) -> Any:
+        """What weighs a state in a term besides the chance: xi, a mean memory, or None for a memory's rows."""
+        if not memories:
+            return XI
+        for factor in term.factors:
+            if factor[0] == "number" and factor[1] == "memory":
+                return factor[1:]
+            if factor[0] == "dot" and not any(v[0] == "weights" for v in factor[1:3]):
+                raise NoFormError("an inner product of a memory and features")
+        return None
+
     def _gathered(self, shape: tuple[int, int], parts: Iterable[tuple[Any, Any, Any]]) -> Matrix:
         """The sums of columns at places."""
         rows, places, columns = zip(*parts, strict=True)
@@ -151,18 +196,24 @@ class Sums:
             Where nothing decays one on some closed class.
         """
         products = self.products
-        import networkx as nx  # late: it is slow to load, and few problems come here
-
-        feeds = nx.DiGraph()
-        feeds.add_nodes_from(products.memory)
+        feeds = set()
         for group in products.groups:
             for slot, terms in group.handed.items():
                 for term in terms:
                     weights, _, memories = self._split(term)
                     if weights:
                         raise NoFormError("a memory that depends on the weights")
-                    feeds.add_edges_from((m, slot) for m in memories)
-        order = nx.condensation(feeds)
+                    feeds |= {(m, slot) for m in memories}
+        if len(products.memory) < 2:
+            if products.memory:
+                self._solve_together(list(products.memory))
+            return
+        import networkx as nx  # late: it is slow to load, and few problems come here
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(products.memory)
+        graph.add_edges_from(feeds)
+        order = nx.condensation(graph)
         for component in nx.topological_sort(order):
             members = order.nodes[component]["members"]
             self._solve_together([slot for slot in products.memory if slot in members])
@@ -187,9 +238,10 @@ class Sums:
                         column = products.chance[outcomes] * term.column
                         inner.append((row, place[memories[0]] * n + s, column))
                         continue
-                    table, at = self._table(term.left)
-                    column = self._scaled(term, outcomes, memories)
-                    sources.setdefault(table, []).append((row, self._at(at, outcomes), column))
+                    (_, table), _, at, column = self._entries(
+                        term, outcomes, memories, None, None, self._table(term.left)
+                    )
+                    sources.setdefault(table, []).append((row, at, column))
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
@@ -265,23 +317,18 @@ class Sums:
         for slot, terms, o, moving in self._parts():
             for term in terms:
                 weights, left, memories = self._split(term)
-                column = self._scaled(term, o, memories, moving)
                 if left is not None and left[0] == "weights":
                     if weights:
                         raise NoFormError("an update that is not affine in the weights")
+                    column = self._scaled(term, o, memories, moving)
                     A.setdefault((slot, left), {}).setdefault(None, []).append(column)
                     continue
-                table, row = self._table(left)
-                if weights is None:
-                    at = np.zeros(len(o), dtype=np.intp)
-                    b.setdefault(slot, {}).setdefault((table, UNIT), []).append(
-                        (self._at(row, o), at, column)
-                    )
-                    continue
-                other, place = self._table(weights[1])
-                A.setdefault((slot, weights[0]), {}).setdefault((table, other), []).append(
-                    (self._at(row, o), self._at(place, o), column)
+                beside = (UNIT, UNIT) if weights is None else self._table(weights[1])
+                tables, *entries = self._entries(
+                    term, o, memories, moving, self._table(left), beside
                 )
+                into = b.setdefault(slot, {}) if weights is None else A.setdefault((slot, weights[0]), {})  # fmt: skip
+                into.setdefault(tables, []).append(entries)
         slots = self.products.weights
         blocks = [[self._block(A.get((i, j)), slots[i], slots[j]) for j in slots] for i in slots]
         ends = [[self._block(b.get(i), slots[i], False)] for i in slots]
