@@ -139,11 +139,8 @@ class Products:
     def _run(self, outcomes: Any, *, strict: bool) -> tuple[dict[Any, Any], dict[Any, Any], Any]:
         """The terms of the update, and of the memory handed on, by slot and half; and the way there."""
         rule, ops = self.rule, self.ops
-        if len(outcomes) == len(self.first):
-            places = self.rows
-        else:
-            places = {name: rows[outcomes] for name, rows in self.rows.items()}
-        columns = columns_of(ops, places, strict=strict)
+        places = {name: self.among(rows, outcomes) for name, rows in self.rows.items()}
+        columns = self._columns(places, strict=strict)
 
         def number(column: Any) -> Form:
             return Form(columns, {} if columns.is_zero(column) else {(None, ()): column})
@@ -175,6 +172,10 @@ class Products:
         ends = _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
         return (*ends, tuple(columns.path))
 
+    def _columns(self, places: dict[str, Any], *, strict: bool) -> Any:
+        """The columns of some outcomes, for a run of the rule."""
+        return columns_of(self.ops, places, strict=strict)
+
     def _guard(self, group: Group, path: Any) -> None:
         """:meth:`_check`, once for each way through one of the package's own rules.
 
@@ -191,7 +192,7 @@ class Products:
             for part in (group.update, group.handed) for slot, terms in part.items() for term in terms
         )  # fmt: skip
         key = (
-            rule.learner, rule.d, self.ops.arithmetic.kind, self.ops.places.late,
+            rule.learner, rule.d, (type(self.ops.arithmetic), self.ops.arithmetic.kind), self.ops.places.late,
             self.second is self.first, frozenset(self.filled), path, made,
         )  # fmt: skip
         if key not in _GUARDED:
@@ -208,7 +209,7 @@ class Products:
         """
         size = len(group.outcomes)
         held = min(size, MOST_HELD) if is_shipped(self.rule.learner.rule) else size
-        at = group.outcomes[np.unique(np.linspace(0, size - 1, held).astype(int))]
+        at = self._held(group, np.unique(np.linspace(0, size - 1, held).astype(int)))
         strict = self._run(at, strict=True)[:2]
         plain = self._run(at, strict=False)[:2]
         for mine, theirs in zip(strict, plain, strict=True):
@@ -216,6 +217,10 @@ class Products:
                 raise NoFormError("an entry counts in another way than the others")
         for k, outcome in enumerate(at.tolist()):
             self._hold_against_the_rule(outcome, k, plain)
+
+    def _held(self, group: Group, at: Any) -> Any:
+        """The outcomes at these places of a group, which are going to be run again."""
+        return group.outcomes[at]
 
     def _hold_against_the_rule(self, outcome: int, k: int, plain: Any) -> None:
         rule, draw = self.rule, random.Random(outcome)

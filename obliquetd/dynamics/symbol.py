@@ -23,9 +23,12 @@ from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.functions import FunctionMatrix, constant_span, value_at
 from obliquetd.algebra.quotients import QuotientArithmetic, Sample, real_places
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
+from obliquetd.dynamics.formulas import Formulas
 from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.dynamics.range_sums import RangeSums
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.learners import Learner
+from obliquetd.learners.forms import NoFormError
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["in_one_symbol"]
@@ -89,11 +92,34 @@ def in_one_symbol(
     samples = [each for each in rule.samples if xi[each.state]]
     if sample.asked:
         return None
+    carried = dyn.sampling == "trajectory"
+    try:
+        formulas = Formulas(rule, [bool(x) for x in xi], sample, start, end)
+        return RangeSums(formulas, xi).family(carried=carried)
+    except NoFormError:
+        pass
+    except Exception:  # a user's rule may raise anything; the route by outcomes knows what it means
+        sample.asked = []
+    sample.at = (start + end) / 2
+    return _by_outcomes(rule, xi, samples, sample, start, end, carried=carried)
+
+
+def _by_outcomes(
+    rule: RuleOnNumbers,
+    xi: list[Any],
+    samples: list[Any],
+    sample: Sample,
+    start: Any,
+    end: Any,
+    *,
+    carried: bool,
+) -> InOneSymbol | None:
+    """The same with the rule run on each outcome by itself."""
     found = _all_pieces(rule, samples, sample, start, end)
     if found is None:
         return None
     pieces, jumps = found
-    if dyn.sampling == "trajectory" and any(p.carries for _, own in pieces for p in own):
+    if carried and any(p.carries for _, own in pieces for p in own):
         return None
     basis = constant_span(
         [v for _, own in pieces for p in own for v in p.vectors], rule.size, sample.at
