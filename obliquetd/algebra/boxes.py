@@ -13,7 +13,7 @@ at most, found by its sign at the ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -102,13 +102,14 @@ class Boxes:
     """What is known of a range: boxes from left to right, and single values to be decided.
 
     ``singular`` has the values where A on W is singular, ``narrowed`` those of them where U may be smaller
-    than W; ``jumps`` those where A may have a value of its own.
+    than W; ``jumps`` those where A may have a value of its own; ``decided`` the ends that a box has with them.
     """
 
     boxes: list[Box]
     jumps: list[sp.Rational]
     singular: list[Any]
     narrowed: list[Any]
+    decided: frozenset[Any] = frozenset()
 
 
 def all_boxes(family: InOneSymbol) -> Boxes:
@@ -126,7 +127,8 @@ def all_boxes(family: InOneSymbol) -> Boxes:
     decided = {end for b in known.boxes if b.closed and b.side for end in (b.low, b.high)}
     cuts = {public_number(part.low) for part in family.ranges[1:]}
     known.singular.extend(cuts - decided)
-    return known
+    regular = {public_number(x) for x in family.regular}
+    return replace(known, decided=frozenset(decided & regular))
 
 
 def _public(box: Box) -> Box:

@@ -66,8 +66,12 @@ class FieldArithmetic(Arithmetic):
         value = exactify(value)
         if self.domain is QQ and not isinstance(value, sp.Basic):
             return value
-        if value not in self._seen and not isinstance(value, sp.Basic):
-            self._seen[value] = self.domain.convert_from(value, QQ)
+        if not isinstance(value, sp.Basic):
+            key = value.numerator, value.denominator
+            found = self._seen.get(key)
+            if found is None:
+                found = self._seen[key] = self._constant(value)
+            return found
         if value not in self._seen:
             extra = value.free_symbols - set(self.symbols)
             if extra:
@@ -77,6 +81,11 @@ class FieldArithmetic(Arithmetic):
                 )
             self._seen[value] = self.domain.from_sympy(value)
         return self._seen[value]
+
+    def _constant(self, value: Any) -> Any:
+        """A rational as a function; what sympy converts to, without the gcd that it takes."""
+        ground, field = self.domain.field.ring.ground_new, self.domain.field
+        return field.raw_new(ground(QQ(value.numerator)), ground(QQ(value.denominator)))
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self.domain is QQ and all(type(v) is QQ.dtype for v in values.tolist()):

@@ -110,7 +110,11 @@ class OnRange:
 
 @dataclass(frozen=True)
 class InOneSymbol:
-    """A on W range by range, from left to right, and between which of them it may jump."""
+    """A on W range by range, from left to right, and between which of them it may jump.
+
+    At the ``regular`` ones of its two ends the formulas beside them are those of the learner there.
+    """
 
     ranges: list[OnRange]
     jumps: list[Any]
+    regular: frozenset[Any] = frozenset()

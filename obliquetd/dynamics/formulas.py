@@ -66,6 +66,8 @@ class Formulas(Products):
     ----------
     ends : pair of rationals
     pieces : list of Pieces
+    regular : set of rational
+        The ends at which the rule takes the ways that it takes beside them, for every outcome.
     jumps : list of rational
         Where an outcome may have a value that is the limit of neither side.
 
@@ -81,6 +83,7 @@ class Formulas(Products):
         self._sample, self.ends = sample, (low, high)
         self._ranges: list[tuple[list[Any], list[Any]]] = []
         self._samples: list[Any] = []
+        self.regular = {low, high}
         super().__init__(rule, visited, carried=False)
         self.pieces = [Pieces(g, *r) for g, r in zip(self.groups, self._ranges, strict=True)]
         sample.at, sample.asked = (low + high) / 2, []
@@ -145,12 +148,15 @@ class Formulas(Products):
                 yield Group(outcomes[done], update, handed)
 
     def _inside(self, asked: list[Any], low: Any, high: Any) -> list[Any]:
-        inner: set[Any] = set()
+        inner: list[Any] = []
+        for end in (low, high):
+            if end in self.ends and not all(p(end) for p in asked):
+                self.regular.discard(end)
         for polynomial in asked:
             places = real_places(polynomial, low, high)
             if places is None:
                 raise NoFormError("a sign changes at an irrational")
-            inner |= set(places)
+            inner += [x for x in places if x not in inner]
         return sorted(inner)
 
     def _jumps(self) -> list[Any]:
@@ -159,8 +165,9 @@ class Formulas(Products):
         sides: dict[tuple[int, Any], list[Any]] = {}
         for piece in self.pieces:
             for k, outcome in enumerate(piece.group.outcomes.tolist()):
-                for point in {piece.lows[k], piece.highs[k]} - {start, end}:
-                    sides.setdefault((outcome, point), []).append((piece.group, k))
+                for point in (piece.lows[k], piece.highs[k]):
+                    if start < point < end:
+                        sides.setdefault((outcome, point), []).append((piece.group, k))
         if not sides:
             return []
         outcomes, points = zip(*sides, strict=True)

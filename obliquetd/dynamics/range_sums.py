@@ -203,20 +203,22 @@ class RangeSums:
         basis = constant_span(self._updates(self.outcomes), self.size, (start + end) / 2)
         if basis is None:
             return None
-        cuts = sorted({start, end, *(x for made in self.outcomes for x in (made.low, made.high))})
         whole = (start, end)
+        parted = [x for x in self.outcomes if (x.low, x.high) != whole]
+        cuts = sorted({start, end, *(x for made in parted for x in (made.low, made.high))})
         tables = self._tables(basis)
         always = self._matrix([x for x in self.outcomes if (x.low, x.high) == whole], tables)
         ranges = []
         for low, high in itertools.pairwise(cuts):
-            here = [x for x in self.outcomes if x.low <= low < x.high]
-            changing = self._matrix([x for x in here if (x.low, x.high) != whole], tables)
-            updates = partial(self._inside, here, basis)
+            changing = self._matrix([x for x in parted if x.low <= low < x.high], tables)
+            updates = partial(self._inside, low, basis)
             ranges.append(OnRange(low, high, len(basis.pivots), [always, changing], updates))
-        return InOneSymbol(ranges, formulas.jumps)
+        return InOneSymbol(ranges, formulas.jumps, frozenset(formulas.regular))
 
-    def _inside(self, outcomes: list[_Outcome], basis: Basis) -> list[list[Any]]:
-        return [[v[i] for i in basis.pivots] for v in self._updates(outcomes)]
+    def _inside(self, low: Any, basis: Basis) -> list[list[Any]]:
+        """The updates on the range that begins there."""
+        here = [x for x in self.outcomes if x.low <= low < x.high]
+        return [[v[i] for i in basis.pivots] for v in self._updates(here)]
 
     def _tables(self, basis: Basis) -> tuple[list[list[Any]], list[list[Any]]]:
         """All z at the pivots, and all v times the basis."""
