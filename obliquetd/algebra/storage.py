@@ -67,9 +67,9 @@ def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> An
     array([[0., 5.]])
     """
     if not worth_keeping_sparse(shape, len(values)):
-        dense = np.zeros(shape)
-        np.add.at(dense, (rows, columns), values)
-        return dense
+        flat = np.asarray(rows) * shape[1] + columns
+        found = np.bincount(flat, weights=values, minlength=shape[0] * shape[1])
+        return found.reshape(shape)
     import scipy.sparse as sparse
 
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))

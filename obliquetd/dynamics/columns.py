@@ -23,15 +23,28 @@ __all__ = ["FieldColumns", "FloatColumns", "RoundedColumn", "columns_of", "datum
 
 
 class RoundedColumn:
-    """Floats with a bound on the error of each; see :class:`~obliquetd.dynamics.scalars.Rounded`."""
+    """Floats with a bound on the error of each; see :class:`~obliquetd.dynamics.scalars.Rounded`.
+
+    A product of data has one *relative* bound for all of its entries, from which the bounds are
+    made where they are asked for; a sum, whose terms may cancel, has a bound for each.
+    """
 
     __array_ufunc__ = None
-    __slots__ = ("error", "value")
+    __slots__ = ("_error", "relative", "value")
 
-    def __init__(self, value: Any, error: Any) -> None:
-        self.value, self.error = value, error
+    def __init__(self, value: Any, error: Any = None, relative: float | None = None) -> None:
+        self.value, self._error, self.relative = value, error, relative
+
+    @property
+    def error(self) -> Any:
+        """The bound on the error of each entry."""
+        if self._error is None:
+            self._error = abs(self.value) * self.relative
+        return self._error
 
     def __getitem__(self, at: Any) -> RoundedColumn:
+        if self.relative is not None:
+            return RoundedColumn(self.value[at], None, self.relative)
         return RoundedColumn(self.value[at], self.error[at])
 
     def __len__(self) -> int:
@@ -42,7 +55,7 @@ class RoundedColumn:
         return RoundedColumn(value, self.error + other.error + UNIT * abs(value))
 
     def __neg__(self) -> RoundedColumn:
-        return RoundedColumn(-self.value, self.error)
+        return RoundedColumn(-self.value, self._error, self.relative)
 
     def __sub__(self, other: RoundedColumn) -> RoundedColumn:
         return self + -other
@@ -51,12 +64,23 @@ class RoundedColumn:
         a, b = self.value, other.value
         value = a * b
         size = abs(value)
+        tiny = size < NORMAL
+        lost = tiny.any() and tiny & ((a != 0) | (self.error != 0)) & (
+            (b != 0) | (other.error != 0)
+        )
+        if self.relative is not None and other.relative is not None and not np.any(lost):
+            both = self.relative + other.relative + self.relative * other.relative
+            return RoundedColumn(value, None, both + UNIT)
         error = abs(a) * other.error + abs(b) * self.error + self.error * other.error + UNIT * size
-        lost = (size < NORMAL) & ((a != 0) | (self.error != 0)) & ((b != 0) | (other.error != 0))
         return RoundedColumn(value, error + SMALLEST * lost)
 
     def __truediv__(self, other: RoundedColumn) -> RoundedColumn:
         value = self.value / other.value
+        if self.relative is not None and other.relative is not None:
+            if not other.value.all():
+                raise NoFormError("a division by what may be 0")
+            both = (self.relative + other.relative) / (1 - other.relative)
+            return RoundedColumn(value, None, both + UNIT)
         below = abs(other.value) - other.error
         if not (below > 0).all():
             raise NoFormError("a division by what may be 0")
@@ -67,7 +91,12 @@ class RoundedColumn:
 def datum(values: Any) -> RoundedColumn:
     """Floats that came in: 0.5 is exact, 0.1 is not."""
     array = np.asarray(values, dtype=float)
-    return RoundedColumn(array, np.where(_dyadic(array), 0.0, abs(array) * UNIT))
+    exact = _dyadic(array)
+    if exact.all():
+        return RoundedColumn(array, None, 0.0)
+    if not (exact & (array != 0)).any():
+        return RoundedColumn(array, None, UNIT)
+    return RoundedColumn(array, np.where(exact, 0.0, abs(array) * UNIT))
 
 
 def _dyadic(array: Any) -> Any:
@@ -114,6 +143,7 @@ class FieldColumns:
         self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
         self.products: list[Any] = []
         self.known: Sequence[Any] = ()  # rationals keep theirs with the operators
+        self.path: list[bool] = []
         self._constants: dict[Any, Any] = {}
 
     def constant(self, value: Any) -> Any:
@@ -139,8 +169,12 @@ class FieldColumns:
         return out
 
     def column(self, values: Any) -> Any:
-        """A column of native numbers."""
-        return values
+        """A column of native numbers; of one, where they are all the same."""
+        if not len(values):
+            return values
+        first = values[0]
+        same = all(x is first or x == first for x in values.tolist())
+        return values[:1] if same else values
 
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
@@ -212,20 +246,25 @@ class FloatColumns:
         self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
         self.products: list[tuple[Any, RoundedColumn]] = []
         self.known: Sequence[tuple[Any, RoundedColumn]] = ()
+        self.path: list[bool] = []
+        self._constants: dict[Any, RoundedColumn] = {}
 
     def constant(self, value: Any) -> RoundedColumn:
         """A column with one number, of a rule's text or of a column."""
         if isinstance(value, RoundedColumn):
             return value
-        return datum([float(value)])
+        if value not in self._constants:
+            self._constants[value] = datum([float(value)])
+        return self._constants[value]
 
     def native(self, value: Any) -> RoundedColumn:
         """A column with one native number."""
         return datum([value])
 
     def column(self, values: Any) -> RoundedColumn:
-        """A column of native numbers."""
-        return datum(values)
+        """A column of native numbers; of one, where they are all the same."""
+        first = values[:1]
+        return datum(first if len(first) and (values == first[0]).all() else values)
 
     def signs(self, column: RoundedColumn) -> Any:
         """-1, 0 or 1 for each outcome."""
@@ -235,7 +274,9 @@ class FloatColumns:
 
     def is_zero(self, column: RoundedColumn) -> bool:
         """Whether a column is 0 for every outcome."""
-        return not (column.value.any() or column.error.any())
+        if len(column) and column.value[0]:
+            return False
+        return not (column.value.any() or (column.relative is None and column.error.any()))
 
     def inner(self, u: Form, v: Form, half: int | None) -> RoundedColumn:
         """Row by row of the combinations themselves: their parts may cancel."""

@@ -26,6 +26,7 @@ from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
 from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
 from obliquetd.learners.words import TWIN, Transition
+from obliquetd.problem.native import Operators
 
 __all__ = ["Group", "Products", "Term", "products_of"]
 
@@ -34,6 +35,11 @@ MOST_HELD = 5
 """Outcomes of a group that are held against the rule on numbers; of a user's own rule all are."""
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
+MOST_KEPT = 200_000
+"""Outcomes whose columns are kept with a problem."""
+MOST_GUARDED = 10_000
+_GUARDED: set[Any] = set()
+"""The ways through the package's own rules that were held against the rule."""
 Slot = tuple[Any, ...]
 """("weights" or "memory", the name of an array, an index in it)."""
 
@@ -78,61 +84,37 @@ class Products:
 
     def __init__(self, rule: RuleOnNumbers, visited: Any, *, carried: bool) -> None:
         self.rule, self.ops = rule, rule.ops
-        ops = self.ops
-        moves, passed = (np.array(x, dtype=object).astype(bool) for x in (ops.mu, visited))
-        self.first = np.flatnonzero(moves & passed[ops.state])
-        self.second = self.first
-        if rule.learner.reads & TWIN:
-            pairs = ops.state[self.first][:, None] == ops.state[self.first][None, :]
-            i, j = np.nonzero(pairs)
-            self.first, self.second = self.first[i], self.first[j]
-        self.rows = {
-            "s": ops.state[self.first], "n": ops.next_state[self.first],
-            "twin": ops.next_state[self.second],
-        }  # fmt: skip
-        self._numbers(columns_of(ops, self.rows))
-        everything = np.arange(len(self.first))
+        told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
+        self.first, self.second, self.rows = told.first, told.second, told.rows
+        self.chance, self.numbers = told.chance, told.numbers
+        self.everything = np.arange(len(self.first))
+        columns = columns_of(self.ops, self.rows)
+        numbers = rule.plain.numbers
+        _, self.weights = stores(columns, "weights", rule.learner.weights, numbers, None)
+        _, self.every_memory = stores(columns, "memory", rule.learner.memory, numbers, None)
         self._known: Any = ()
         self.filled: set[Slot] = set()
         while True:
-            self.groups = list(self._groups(everything))
+            self._paths: list[Any] = []
+            self.groups = list(self._groups())
             found = {slot for g in self.groups for slot, terms in g.handed.items() if terms}
             if not carried or found <= self.filled:
                 break
             self.filled |= found
-        _, self.weights = stores(
-            columns_of(ops, self.rows), "weights", rule.learner.weights, rule.plain.numbers, None
-        )
-        _, memory = stores(
-            columns_of(ops, self.rows), "memory", rule.learner.memory, rule.plain.numbers, None
-        )
-        self.memory = {slot: over for slot, over in memory.items() if slot in self.filled}
-        self.every_memory = memory
-        for group in self.groups:
-            self._check(group)
+        self.memory = {
+            slot: over for slot, over in self.every_memory.items() if slot in self.filled
+        }
+        for group, path in zip(self.groups, self._paths, strict=True):
+            self._guard(group, path)
 
-    def _numbers(self, columns: Any) -> None:
-        """The columns of what a transition has."""
-        ops, first, second = self.ops, self.first, self.second
+    def among(self, column: Any, outcomes: Any) -> Any:
+        """The entries of some outcomes, in their order, of a column that has all or is of one number."""
+        if len(column) == 1 or len(outcomes) == len(self.first):
+            return column
+        return column[outcomes]
 
-        def column(values: Any, at: Any = first) -> Any:
-            return columns.column(values[at])
-
-        pi, mu = column(ops.told_pi), column(ops.told_mu)
-        self.chance = column(ops.mu) * column(ops.probability)
-        g, rho = column(ops.row_discount), pi / mu
-        self.numbers = {
-            "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
-            "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
-            "rho_expected": columns.constant(1) if ops.places.late else rho,
-        }  # fmt: skip
-        if second is not first:
-            self.chance = self.chance * column(ops.mu, second) * column(ops.probability, second)
-            self.numbers["g_twin"] = column(ops.row_discount, second)
-            self.numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
-
-    def _groups(self, everything: Any) -> Iterator[Group]:
-        waiting: list[Any] = [(everything, ())]
+    def _groups(self) -> Iterator[Group]:
+        waiting: list[Any] = [(self.everything, ())]
         count = 0
         while waiting:
             outcomes, self._known = waiting.pop()
@@ -140,14 +122,15 @@ class Products:
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
             try:
-                update, handed = self._run(outcomes, strict=False)
+                update, handed, path = self._run(outcomes, strict=False)
             except SplitError as split:
-                made = self._columns.products
+                made = self._ran.products
                 waiting += [
                     (outcomes[mask], [(key, x[mask]) for key, x in made])
                     for mask in (split.mask, ~split.mask)
                 ]
                 continue
+            self._paths.append(path)
             whole = {**update, **handed}
             terms = {
                 slot: [Term(left, factors, c) for (left, factors), c in found.items()]
@@ -159,11 +142,12 @@ class Products:
                 {slot: terms[slot] for slot, _ in handed},
             )
 
-    def _run(self, outcomes: Any, *, strict: bool) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The terms of the update, and of the memory handed on, by slot and half."""
+    def _run(self, outcomes: Any, *, strict: bool) -> tuple[dict[Any, Any], dict[Any, Any], Any]:
+        """The terms of the update, and of the memory handed on, by slot and half; and the way there."""
         rule, ops = self.rule, self.ops
-        places = {name: rows[outcomes] for name, rows in self.rows.items()}
-        self._columns = columns = columns_of(ops, places, strict=strict)
+        places = {name: self.among(rows, outcomes) for name, rows in self.rows.items()}
+        columns = self._columns(places, strict=strict)
+        self._ran = columns
         columns.known, self._known = self._known, ()
 
         def number(column: Any) -> Form:
@@ -180,7 +164,7 @@ class Products:
             k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
             for k, v in rule.values.items()
         }
-        t = {k: number(c if len(c) == 1 else c[outcomes]) for k, c in self.numbers.items()}
+        t = {k: number(self.among(c, outcomes)) for k, c in self.numbers.items()}
         late = ops.places.late and "features_next" in rule.learner.reads
         transition = Transition(
             features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),
@@ -193,7 +177,37 @@ class Products:
         run = on_forms(rule.learner.rule, strict=strict)
         run(x, m, transition, alpha, rule.learner.numbers(**read))
         zero = Form(columns, {})
-        return _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
+        ends = _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
+        return (*ends, tuple(columns.path))
+
+    def _columns(self, places: dict[str, Any], *, strict: bool) -> Any:
+        """The columns of some outcomes, for a run of the rule."""
+        return columns_of(self.ops, places, strict=strict)
+
+    def _guard(self, group: Group, path: Any) -> None:
+        """:meth:`_check`, once for each way through one of the package's own rules.
+
+        Such a rule is a function of what it is given, and of a run on columns nothing decides but the answers to
+        its comparisons: with the same ones it does the same, and so makes the same terms of any numbers.
+        A user's own rule may know more, and is held for each problem.
+        """
+        rule = self.rule
+        if not is_shipped(rule.learner.rule):
+            self._check(group)
+            return
+        made = tuple(
+            (slot, term.left, term.factors)
+            for part in (group.update, group.handed) for slot, terms in part.items() for term in terms
+        )  # fmt: skip
+        key = (
+            rule.learner, rule.d, (type(self.ops.arithmetic), self.ops.arithmetic.kind), self.ops.places.late,
+            self.second is self.first, frozenset(self.filled), path, made,
+        )  # fmt: skip
+        if key not in _GUARDED:
+            self._check(group)
+            if len(_GUARDED) >= MOST_GUARDED:
+                _GUARDED.clear()
+            _GUARDED.add(key)
 
     def _check(self, group: Group) -> None:
         """Outcomes of a group, from the first to the last, in the strict mode and on numbers.
@@ -203,14 +217,18 @@ class Products:
         """
         size = len(group.outcomes)
         held = min(size, MOST_HELD) if is_shipped(self.rule.learner.rule) else size
-        at = group.outcomes[np.unique(np.linspace(0, size - 1, held).astype(int))]
-        strict = self._run(at, strict=True)
-        plain = self._run(at, strict=False)
+        at = self._held(group, np.unique(np.linspace(0, size - 1, held).astype(int)))
+        strict = self._run(at, strict=True)[:2]
+        plain = self._run(at, strict=False)[:2]
         for mine, theirs in zip(strict, plain, strict=True):
             if not is_of_wholes(mine, theirs, _same):
                 raise NoFormError("an entry counts in another way than the others")
         for k, outcome in enumerate(at.tolist()):
             self._hold_against_the_rule(outcome, k, plain)
+
+    def _held(self, group: Group, at: Any) -> Any:
+        """The outcomes at these places of a group, which are going to be run again."""
+        return group.outcomes[at]
 
     def _hold_against_the_rule(self, outcome: int, k: int, plain: Any) -> None:
         rule, draw = self.rule, random.Random(outcome)
@@ -254,6 +272,62 @@ class Products:
             second, u = self.rule.transition(int(self.second[outcome]))
             chance, t = chance * second, t._replace(twin=u.n, g_twin=u.g, rho_twin=u.rho)
         return Sample(t.s, t.n, chance, t)
+
+
+class _Told(NamedTuple):
+    """What the transitions of a problem tell any learner, by columns."""
+
+    first: Any
+    second: Any
+    rows: dict[str, Any]
+    chance: Any
+    numbers: dict[str, Any]
+
+
+def _told(ops: Operators, visited: Any, twins: bool) -> _Told:
+    """The outcomes of some states; kept with the operators, unless they are many."""
+    known = ops.__dict__.setdefault("_told_outcomes", {})
+    key = visited.tobytes(), twins
+    if key not in known:
+        found = _read(ops, visited, twins)
+        if len(found.first) > MOST_KEPT:
+            return found
+        known.clear()
+        known[key] = found
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
+    moves = np.asarray(ops.mu).astype(bool)
+    first = np.flatnonzero(moves & visited[ops.state])
+    second = first
+    if twins:
+        pairs = ops.state[first][:, None] == ops.state[first][None, :]
+        i, j = np.nonzero(pairs)
+        first, second = first[i], first[j]
+    rows = {
+        "s": ops.state[first], "n": ops.next_state[first], "twin": ops.next_state[second],
+    }  # fmt: skip
+    columns = columns_of(ops, rows)
+
+    def column(values: Any, at: Any = first) -> Any:
+        return columns.column(values[at])
+
+    pi, mu = column(ops.told_pi), column(ops.told_mu)
+    chance = column(ops.mu) * column(ops.probability)
+    g, rho = column(ops.row_discount), pi / mu
+    numbers = {
+        "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
+        "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
+        "rho_expected": columns.constant(1) if ops.places.late else rho,
+    }  # fmt: skip
+    if twins:
+        chance = chance * column(ops.mu, second) * column(ops.probability, second)
+        numbers["g_twin"] = column(ops.row_discount, second)
+        numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
+    if len(chance) == 1:
+        chance = chance[np.zeros(len(first), dtype=np.intp)]
+    return _Told(first, second, rows, chance, numbers)
 
 
 def _ended(slots: dict[Slot, bool], state: Any, part: Any, zero: Form) -> dict[Any, Any]:

@@ -12,7 +12,7 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,9 @@ __all__ = ["Sums"]
 
 UNIT = "unit"
 """The table of one number, 1, for what is no vector."""
+WEIGHTED = "weighted"
+"""Begins the name of a table with each state's row times a weight of the state."""
+XI = "xi"
 
 
 class Sums:
@@ -45,7 +48,16 @@ class Sums:
         self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
         self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
         self.means: dict[Any, Any] = {}
-        self.weight = products.chance * self._column(xi)[products.rows["s"]]
+
+    @cached_property
+    def weight(self) -> Any:
+        """The chance of each outcome times xi of its state; kept with the problem."""
+        products, xi = self.products, self.xi
+        known = products.ops.__dict__.setdefault("_weighted_chances", {})
+        if known.get("of") is not products.chance or known.get("xi") is not xi:
+            weight = products.chance * self._column(xi)[products.rows["s"]]
+            known.update({"of": products.chance, "xi": xi, "weight": weight})
+        return known["weight"]
 
     def _column(self, matrix: Matrix) -> Any:
         """The entries of a column, for each state."""
@@ -71,8 +83,15 @@ class Sums:
 
     def _matrix(self, table: Any) -> Matrix:
         if table not in self.tables:
-            self.tables[table] = features_of(self.products.ops, table[1])
+            self.tables[table] = self._made(table)
         return self.tables[table]
+
+    def _made(self, table: Any) -> Matrix:
+        if table[0] != WEIGHTED:
+            return features_of(self.products.ops, table[1])
+        _, weight, inner = table
+        by = self.xi if weight == XI else self.arithmetic.column(self.means[weight].tolist())
+        return by if inner == UNIT else self._matrix(inner).scale_rows(by)
 
     def _split(self, term: Term) -> tuple[Any, Any, list[Any]]:
         """The weights that a term is linear in with the vector beside them, and its memories."""
@@ -91,9 +110,14 @@ class Sums:
             raise NoFormError("an update that is not affine in the memory")
         return weights, term.left, memories
 
-    def _scaled(self, term: Term, outcomes: Any, memories: list[Any]) -> Any:
-        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory."""
-        weight = (self.products.chance if memories else self.weight)[outcomes]
+    def _scaled(self, term: Term, outcomes: Any, memories: list[Any], moving: Any = None) -> Any:
+        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory.
+
+        Where only some of the outcomes are *moving*, it is 0 of the others.
+        """
+        weight = self.products.among(self.products.chance if memories else self.weight, outcomes)
+        if moving is not None:
+            weight = _where(moving, weight)
         out = weight * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
@@ -103,22 +127,63 @@ class Sums:
                 raise NoFormError("an inner product of a memory and features")
         return out
 
+    def _entries(
+        self, term: Term, outcomes: Any, memories: list[Any], moving: Any,
+        left: tuple[Any, str] | None, right: tuple[Any, str],
+    ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+        """The two tables that a term is a product of, its places there, and its weighted column.
+
+        Exact numbers stay short: the long weight of a state multiplies its row of a table, where
+        one of the two is a row of that state, and not every outcome.
+        """
+        if self.arithmetic.kind == "float":
+            column = self._scaled(term, outcomes, memories, moving)
+        else:
+            sides, weight = [left, right], self._weight_of(term, memories)
+            at = next((k for k, x in enumerate(sides) if x and x[1] in ("s", UNIT)), None)
+            if weight is None or at is not None:
+                column = self.products.among(self.products.chance, outcomes) * term.column
+            else:
+                column = self._scaled(term, outcomes, memories)
+            if weight is not None and at is not None:
+                sides[at] = (WEIGHTED, weight, sides[at][0]), "s"  # type: ignore[index]
+                left, right = sides  # type: ignore[assignment]
+        (other, place), (table, row) = right, left or (None, UNIT)
+        return (table, other), self._at(row, outcomes), self._at(place, outcomes), column
+
+    def _weight_of(self, term: Term, memories: list[Any]) -> Any:
+        """What weighs a state in a term besides the chance: xi, a mean memory, or None for a memory's rows."""
+        if not memories:
+            return XI
+        for factor in term.factors:
+            if factor[0] == "number" and factor[1] == "memory":
+                return factor[1:]
+            if factor[0] == "dot" and not any(v[0] == "weights" for v in factor[1:3]):
+                raise NoFormError("an inner product of a memory and features")
+        return None
+
     def _gathered(self, shape: tuple[int, int], parts: Iterable[tuple[Any, Any, Any]]) -> Matrix:
         """The sums of columns at places."""
         rows, places, columns = zip(*parts, strict=True)
-        i, j = np.concatenate(rows), np.concatenate(places)
+        i, j = _chained(rows), _chained(places)
         if self.arithmetic.kind != "float":
-            return self.arithmetic.assemble(shape, i, j, np.concatenate(columns))
-        value = np.concatenate([c.value for c in columns])
-        bound = np.concatenate([c.error for c in columns])
+            return self.arithmetic.assemble(shape, i, j, _chained(columns))
+        value = _chained([c.value for c in columns])
         most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
-        size = bound + np.abs(value) * (roundings(int(most)) if most > 1 else 0.0)
-        return FloatMatrix(gathered(shape, i, j, value), error=gathered(shape, i, j, size))
+        rounding = roundings(int(most)) if most > 1 else 0.0
+        found = gathered(shape, i, j, value)
+        if all(c.relative is not None for c in columns):
+            factor = max(c.relative for c in columns) + rounding
+            one_sign = not (value.min(initial=0.0) < 0 < value.max(initial=0.0))
+            size = abs(found) if one_sign else gathered(shape, i, j, np.abs(value))
+            return FloatMatrix(found, error=size * factor)
+        size = _chained([c.error for c in columns]) + np.abs(value) * rounding
+        return FloatMatrix(found, error=gathered(shape, i, j, size))
 
     def _at(self, row: str, outcomes: Any) -> Any:
         if row == UNIT:
             return np.zeros(len(outcomes), dtype=np.intp)
-        return self.products.rows[row][outcomes]
+        return self.products.among(self.products.rows[row], outcomes)
 
     # --- the memory ---------------------------------------------------------------------------
 
@@ -133,18 +198,24 @@ class Sums:
         products = self.products
         if not products.memory:
             return
-        import networkx as nx  # late: it is slow to load, and few problems come here
-
-        feeds = nx.DiGraph()
-        feeds.add_nodes_from(products.memory)
+        feeds = set()
         for group in products.groups:
             for slot, terms in group.handed.items():
                 for term in terms:
                     weights, _, memories = self._split(term)
                     if weights:
                         raise NoFormError("a memory that depends on the weights")
-                    feeds.add_edges_from((m, slot) for m in memories)
-        order = nx.condensation(feeds)
+                    feeds |= {(m, slot) for m in memories}
+        if len(products.memory) < 2:
+            if products.memory:
+                self._solve_together(list(products.memory))
+            return
+        import networkx as nx  # late: it is slow to load, and few problems come here
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(products.memory)
+        graph.add_edges_from(feeds)
+        order = nx.condensation(graph)
         for component in nx.topological_sort(order):
             members = order.nodes[component]["members"]
             self._solve_together([slot for slot in products.memory if slot in members])
@@ -169,9 +240,10 @@ class Sums:
                         column = products.chance[outcomes] * term.column
                         inner.append((row, place[memories[0]] * n + s, column))
                         continue
-                    table, at = self._table(term.left)
-                    column = self._scaled(term, outcomes, memories)
-                    sources.setdefault(table, []).append((row, self._at(at, outcomes), column))
+                    (_, table), _, at, column = self._entries(
+                        term, outcomes, memories, None, None, self._table(term.left)
+                    )
+                    sources.setdefault(table, []).append((row, at, column))
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
@@ -221,35 +293,44 @@ class Sums:
 
     # --- A and b ------------------------------------------------------------------------------
 
+    def _parts(self) -> Iterator[tuple[Any, list[Term], Any, Any]]:
+        """The terms of each slot and their outcomes, and of which of these they count (None: of all).
+
+        In floats those that stay in their state count by themselves (:func:`_folded`).
+        """
+        rows = self.products.rows
+        for group in self.products.groups:
+            o = group.outcomes
+            stays = self.products.among(rows["s"], o) == self.products.among(rows["n"], o)
+            if self.arithmetic.kind != "float" or not stays.any():
+                yield from ((slot, terms, o, None) for slot, terms in group.update.items())
+                continue
+            at = np.flatnonzero(stays)
+            for slot, terms in group.update.items():
+                if len(at) < len(o):
+                    yield slot, terms, o, ~stays
+                yield slot, _folded(terms, at), o[at], None
+
     @cached_property
     def totals(self) -> tuple[Matrix, Matrix]:
         """A and b."""
         b: dict[Any, dict[Any, list[Any]]] = {}
         A: dict[Any, dict[Any, list[Any]]] = {}
-        for group in self.products.groups:
-            o = group.outcomes
-            for slot, terms in group.update.items():
-                for term in (
-                    _folded(terms, self.products, o) if self.arithmetic.kind == "float" else terms
-                ):
-                    weights, left, memories = self._split(term)
-                    column = self._scaled(term, o, memories)
-                    if left is not None and left[0] == "weights":
-                        if weights:
-                            raise NoFormError("an update that is not affine in the weights")
-                        A.setdefault((slot, left), {}).setdefault(None, []).append(column)
-                        continue
-                    table, row = self._table(left)
-                    if weights is None:
-                        at = np.zeros(len(o), dtype=np.intp)
-                        b.setdefault(slot, {}).setdefault((table, UNIT), []).append(
-                            (self._at(row, o), at, column)
-                        )
-                        continue
-                    other, place = self._table(weights[1])
-                    A.setdefault((slot, weights[0]), {}).setdefault((table, other), []).append(
-                        (self._at(row, o), self._at(place, o), column)
-                    )
+        for slot, terms, o, moving in self._parts():
+            for term in terms:
+                weights, left, memories = self._split(term)
+                if left is not None and left[0] == "weights":
+                    if weights:
+                        raise NoFormError("an update that is not affine in the weights")
+                    column = self._scaled(term, o, memories, moving)
+                    A.setdefault((slot, left), {}).setdefault(None, []).append(column)
+                    continue
+                beside = (UNIT, UNIT) if weights is None else self._table(weights[1])
+                tables, *entries = self._entries(
+                    term, o, memories, moving, self._table(left), beside
+                )
+                into = b.setdefault(slot, {}) if weights is None else A.setdefault((slot, weights[0]), {})  # fmt: skip
+                into.setdefault(tables, []).append(entries)
         slots = self.products.weights
         blocks = [[self._block(A.get((i, j)), slots[i], slots[j]) for j in slots] for i in slots]
         ends = [[self._block(b.get(i), slots[i], False)] for i in slots]
@@ -301,33 +382,36 @@ def _diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:
     return arithmetic.identity(ones.shape[0]).scaled(number.item())  # type: ignore[no-any-return]
 
 
-def _folded(terms: list[Term], products: Products, outcomes: Any) -> list[Term]:
-    """Terms in which phi' of a transition that stays in its state counts as phi.
+def _chained(parts: Sequence[Any]) -> Any:
+    """Arrays end to end; one alone as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _where(mask: Any, column: RoundedColumn) -> RoundedColumn:
+    """A column with 0 where a mask is false."""
+    value = np.where(mask, column.value, 0.0)
+    if column.relative is not None:
+        return RoundedColumn(value, None, column.relative)
+    return RoundedColumn(value, np.where(mask, column.error, 0.0))
+
+
+def _folded(terms: list[Term], stays: Any) -> list[Term]:
+    """Terms of outcomes that stay in their state, at these places: there phi' is phi.
 
     So what cancels exactly, as phi - phi' without discount, leaves no rounding.
     """
-    stays = products.rows["s"][outcomes] == products.rows["n"][outcomes]
-    if not stays.any():
-        return terms
-    moved: dict[Any, Any] = {}
+    found: dict[Any, Any] = {}
 
     def here(vector: Any) -> Any:
         if is_feature(vector) and vector[1:] == ("now", "n"):
             return (*vector[:2], "s")
         return vector
 
-    def put(key: Any, column: Any, mask: Any) -> None:
-        part = RoundedColumn(np.where(mask, column.value, 0.0), np.where(mask, column.error, 0.0))
-        moved[key] = moved[key] + part if key in moved else part
-
     for term in terms:
-        left = here(term.left)
         factors = tuple(
             (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
         )
-        if (left, factors) == (term.left, term.factors):
-            put((left, factors), term.column, np.ones(len(stays), dtype=bool))
-        else:
-            put((left, factors), term.column, stays)
-            put((term.left, term.factors), term.column, ~stays)
-    return [Term(left, factors, column) for (left, factors), column in moved.items()]
+        key = here(term.left), factors
+        column = term.column if len(term.column) == 1 else term.column[stays]
+        found[key] = found[key] + column if key in found else column
+    return [Term(left, factors, column) for (left, factors), column in found.items()]

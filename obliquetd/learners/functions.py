@@ -124,6 +124,7 @@ def functions_of(function: Any) -> list[Any]:
     return list(found)
 
 
+@cache
 def is_shipped(function: Any) -> bool:
     """Whether a rule and all of its helpers are the package's own."""
     return all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
