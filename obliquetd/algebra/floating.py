@@ -45,6 +45,7 @@ from obliquetd.algebra.storage import (
     placed,
     row_sizes,
     row_sums,
+    trimmed,
     unit_array,
 )
 from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products
@@ -147,8 +148,7 @@ class FloatArithmetic(Arithmetic):
         return FloatMatrix(values, part.report, lambda: placed(part.dense_error(), places, n))
 
     def identity(self, n: int) -> FloatMatrix:
-        eye = unit_array(n)
-        return FloatMatrix(eye, error=eye * 0.0)
+        return FloatMatrix(unit_array(n), error=0.0)
 
 
 FLOAT = FloatArithmetic()
@@ -207,11 +207,12 @@ class FloatMatrix(Matrix):
         error = self._error if self.relative is not None else self.error[rows]
         return FloatMatrix(self.array[rows], error=error)
 
-    def cross(self, *chain: Any) -> FloatMatrix:
-        if is_tall(self, chain):
-            value, bound = crossed(self, chain)
-            return FloatMatrix(value, error=bound)
-        return super().cross(*chain)
+    def cross(self, *chain: Any, balanced: bool = False) -> FloatMatrix:
+        if not is_tall(self, chain):
+            return super().cross(*chain, balanced=balanced)
+        units = power_of_two(column_sizes(self.array)) if balanced else None
+        value, bound = crossed(self, chain, units)
+        return FloatMatrix(value, error=bound)
 
     def row_products(self, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
         if not (self.sparse and is_tall(right, (right,))):
@@ -257,11 +258,11 @@ class FloatMatrix(Matrix):
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:
         total = self.array + other.array
-        return _wrap(total, lambda: self.error + other.error + abs(total) * EPS)
+        return _wrap(total, lambda: trimmed(self.error + other.error + abs(total) * EPS))
 
     def __sub__(self, other: FloatMatrix) -> FloatMatrix:
         gap = self.array - other.array
-        return _wrap(gap, lambda: self.error + other.error + abs(gap) * EPS)
+        return _wrap(gap, lambda: trimmed(self.error + other.error + abs(gap) * EPS))
 
     def scaled(self, factor: Any) -> FloatMatrix:
         scaled = quiet(lambda: self.array * factor)
@@ -387,7 +388,7 @@ class FloatMatrix(Matrix):
 
 
 def _wrap(array: Any, error: Any = None, rows: Any = None) -> FloatMatrix:
-    kept = array if isinstance(array, np.ndarray) else array.tocsr()
+    kept = array if isinstance(array, np.ndarray) else trimmed(array.tocsr())
     return FloatMatrix(kept, error=error, rows=rows)
 
 

@@ -234,8 +234,10 @@ class Matrix(ABC):
         """What grew beyond the floats as infinite: NaN is infinity less infinity there."""
         return self
 
-    def cross(self: M, *chain: M) -> M:
+    def cross(self: M, *chain: M, balanced: bool = False) -> M:
         """``self.T`` times the product of the others; tall floats go by blocks of rows.
+
+        With ``balanced``, of :meth:`balanced` columns.
 
         Examples
         --------
@@ -244,7 +246,8 @@ class Matrix(ABC):
         >>> x.cross(a, x).item()
         4
         """
-        return self.T @ functools.reduce(operator.matmul, chain)  # type: ignore[no-any-return]
+        left = self.balanced() if balanced else self
+        return left.T @ functools.reduce(operator.matmul, chain)  # type: ignore[no-any-return]
 
     def part(self: M, rows: slice) -> M:
         """Some of the rows."""

@@ -18,6 +18,7 @@ __all__ = [
     "placed",
     "row_sizes",
     "row_sums",
+    "trimmed",
     "unit_array",
     "worth_keeping_sparse",
 ]
@@ -114,3 +115,11 @@ def row_sizes(array: Any) -> npt.NDArray[Any]:
     largest = abs(array).max(axis=1)
     found = largest if isinstance(largest, np.ndarray) else largest.toarray()
     return np.asarray(found).ravel()
+
+
+def trimmed(array: Any) -> Any:
+    """The array in the memory that it needs: scipy leaves sums of sparse ones in what they might have taken."""
+    if isinstance(array, np.ndarray):
+        return array
+    whole = array.data.base
+    return array if whole is None or whole.size <= array.data.size else array.copy()

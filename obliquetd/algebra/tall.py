@@ -47,8 +47,12 @@ def is_tall(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> bool:
 
 
 @np.errstate(all="ignore")  # what leaves the range is refused where it would come out
-def crossed(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> tuple[Floats, Floats]:
+def crossed(
+    left: FloatMatrix, chain: tuple[FloatMatrix, ...], units: Floats | None = None
+) -> tuple[Floats, Floats]:
     """X' Y for Y = M R or R, and the bound on its error, each with one pass over the rows.
+
+    Columns of X are divided by their ``units``, powers of two.
 
     The bound is ``|X|'(r |Y| + E_Y) + E_X'(|Y| + E_Y)`` with r the rounding of n sums, as for any product.
     """
@@ -60,6 +64,8 @@ def crossed(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> tuple[Floats, 
     for p in blocks(n):
         part = left.part(p)
         x, x_error = part.array, part.error
+        if units is not None:
+            x, x_error = x / units, x_error / units
         y, y_error = rows.of(p)
         size = np.abs(y)
         value += x.T @ y

@@ -328,7 +328,7 @@ class Operators(Rows):
             "arithmetic='exact' does)"
         )
 
-    @cached_property
+    @property
     def transposed_L(self) -> Matrix:
         """L_pi', once it is known to be invertible."""
         if self.undiscounted:

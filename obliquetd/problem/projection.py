@@ -193,8 +193,8 @@ def _support_rows(matrix: Matrix) -> list[int]:
 
 def solve_projected(ops: Operators, X: Matrix, what: str) -> Solution:
     """theta with X' L_pi Phi theta = X' r_pi (Lemma 2); only span(X) matters."""
-    X = X.balanced()
-    return solve_in_row_space(ops, X.cross(*ops.Lambda_factors), X.cross(ops.r_pi), what)
+    A, b = (X.cross(*right, balanced=True) for right in (ops.Lambda_factors, (ops.r_pi,)))
+    return solve_in_row_space(ops, A, b, what)
 
 
 class BestApproximation:

@@ -269,7 +269,7 @@ WEIGHTINGS: dict[str, Callable[[Operators], Matrix]] = {
     "best": lambda ops: ops.X_star,
     "td": lambda ops: ops.Xi_Phi,
     "rg": lambda ops: ops.Lambda.scale_rows(ops.xi),
-    "setd": lambda ops: ops.Xi_Phi.scale_rows(settled_weights(ops)),
+    "setd": lambda ops: ops.Phi.scale_rows(settled_weights(ops).scale_rows(ops.xi)),
     "etd": lambda ops: ops.Phi.scale_rows(ops.f),
 }
 """X of each name: X*, Xi Phi, Xi L_pi Phi, Xi Omega_S Phi and diag(f) Phi."""
