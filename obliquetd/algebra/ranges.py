@@ -27,14 +27,15 @@ __all__ = ["InOneSymbol", "OnRange"]
 class OnRange:
     """A on W on a closed range where no formula changes, by its formulas.
 
-    ``updates`` are vectors that span U, in coordinates of W, or a function that gives them.
+    ``updates`` are vectors that span U, in coordinates of W, or a function that gives some
+    that do so at a rational.
     """
 
     low: Any
     high: Any
     size: int
     parts: Sequence[FunctionMatrix | FactoredFunctions]
-    updates: list[list[Any]] | Callable[[], list[list[Any]]]
+    updates: list[list[Any]] | Callable[[Any], list[list[Any]]]
 
     def over(self, low: Any, high: Any, order: int = 0) -> Any:
         """Balls that hold A(gamma), or a derivative of it, for low <= gamma <= high."""
@@ -98,7 +99,7 @@ class OnRange:
     def spans(self, low: Any, high: Any) -> bool:
         """Whether U is proved to be all of W wherever low <= gamma <= high, by as many of the updates."""
         middle = (low + high) / 2
-        updates = self.updates() if callable(self.updates) else self.updates
+        updates = self.updates(middle) if callable(self.updates) else self.updates
         chosen = independent([[value_at(x, middle) for x in v] for v in updates], self.size)
         if len(chosen) < self.size:
             return False

@@ -180,6 +180,10 @@ class FieldColumns:
         """-1, 0 or 1 for each outcome."""
         return np.array([self.arithmetic.sign(x) if x else 0 for x in column.tolist()])
 
+    def zeros(self, column: Any) -> Any:
+        """Whether the number is 0, for each outcome."""
+        return np.array([not x for x in column.tolist()])
+
     def is_zero(self, column: Any) -> bool:
         """Whether a column is 0 for every outcome."""
         return not any(column.tolist())
@@ -271,6 +275,10 @@ class FloatColumns:
         if not np.isfinite(column.value).all():
             raise NoFormError("beyond the range of floats")
         return np.sign(column.value)
+
+    def zeros(self, column: RoundedColumn) -> Any:
+        """Whether the number is 0, for each outcome."""
+        return self.signs(column) == 0
 
     def is_zero(self, column: RoundedColumn) -> bool:
         """Whether a column is 0 for every outcome."""

@@ -36,12 +36,21 @@ class _AtSamples(FieldColumns):
 
     samples: list[Any]
     asked: list[list[Any]]
+    tested: list[list[Any]]
+    """What was compared with 0, or divided by, and is not 0 throughout."""
+
+    def _each(self, column: Any) -> list[Any]:
+        listed = column.tolist()
+        return listed * len(self.samples) if len(listed) == 1 else listed  # type: ignore[no-any-return]
 
     def signs(self, column: Any) -> Any:
-        listed = column.tolist()
-        if len(listed) == 1:
-            listed = listed * len(self.samples)
-        return np.array([self._sign(k, x) for k, x in enumerate(listed)])
+        return np.array([self._sign(k, x) for k, x in enumerate(self._each(column))])
+
+    def zeros(self, column: Any) -> Any:
+        listed = self._each(column)
+        for k, x in enumerate(listed):
+            self.tested[k] += [p for p in parts_of(x) if p.degree() > 0]
+        return np.array([not x for x in listed])
 
     def _sign(self, k: int, value: Any) -> int:
         above, below = parts_of(value)
@@ -84,6 +93,7 @@ class Formulas(Products):
         self._ranges: list[tuple[list[Any], list[Any]]] = []
         self._samples: list[Any] = []
         self.regular = {low, high}
+        self._zeros: set[Any] = set()
         super().__init__(rule, visited, carried=False)
         self.pieces = [Pieces(g, *r) for g, r in zip(self.groups, self._ranges, strict=True)]
         sample.at, sample.asked = (low + high) / 2, []
@@ -98,6 +108,7 @@ class Formulas(Products):
         columns = _AtSamples(self.ops, places, strict=strict)
         columns.samples = self._samples
         columns.asked = self._asked = [[] for _ in self._samples]
+        columns.tested = self._tested = [[] for _ in self._samples]
         return columns
 
     def _held(self, group: Group, at: Any) -> Any:
@@ -131,8 +142,8 @@ class Formulas(Products):
                     waiting.append((outcomes[at], [lows[k] for k in at], [highs[k] for k in at]))
                 continue
             done, more = [], []
-            for k, asked in enumerate(self._asked):
-                inner = self._inside(asked, lows[k], highs[k])
+            for k, (asked, tested) in enumerate(zip(self._asked, self._tested, strict=True)):
+                inner = self._inside(asked, tested, lows[k], highs[k])
                 if inner:
                     ends = itertools.pairwise([lows[k], *inner, highs[k]])
                     more += [(outcomes[k], a, b) for a, b in ends]
@@ -147,16 +158,20 @@ class Formulas(Products):
                 update, handed = (_terms(part, done, len(outcomes)) for part in (update, handed))
                 yield Group(outcomes[done], update, handed)
 
-    def _inside(self, asked: list[Any], low: Any, high: Any) -> list[Any]:
+    def _inside(self, asked: list[Any], tested: list[Any], low: Any, high: Any) -> list[Any]:
+        """Where signs that were asked for change, and where something is 0 that is tested for it."""
         inner: list[Any] = []
         for end in (low, high):
-            if end in self.ends and not all(p(end) for p in asked):
+            if end in self.ends and not all(p(end) for p in (*asked, *tested)):
                 self.regular.discard(end)
-        for polynomial in asked:
-            places = real_places(polynomial, low, high)
-            if places is None:
-                raise NoFormError("a sign changes at an irrational")
-            inner += [x for x in places if x not in inner]
+        for polynomials in (asked, tested):
+            for polynomial in polynomials:
+                places = real_places(polynomial, low, high)
+                if places is None:
+                    raise NoFormError("a sign changes at an irrational")
+                inner += [x for x in places if x not in inner]
+                if polynomials is tested:
+                    self._zeros.update(places)
         return sorted(inner)
 
     def _jumps(self) -> list[Any]:
@@ -169,7 +184,7 @@ class Formulas(Products):
                     if start < point < end:
                         sides.setdefault((outcome, point), []).append((piece.group, k))
         if not sides:
-            return []
+            return sorted(self._zeros)
         outcomes, points = zip(*sides, strict=True)
         kept = self.groups, self._paths, self._ranges
         self._paths, self._ranges = [], []
@@ -179,7 +194,7 @@ class Formulas(Products):
             for k, outcome in enumerate(group.outcomes.tolist()):
                 sides[outcome, lows[k]].append((group, k))
         self.groups, self._paths, self._ranges = kept
-        jumps = set()
+        jumps = set(self._zeros)
         for (_, point), found in sides.items():
             values = [_values(group, k, point) for group, k in found]
             if None in values or any(v != values[0] for v in values):

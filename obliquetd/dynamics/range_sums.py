@@ -156,12 +156,12 @@ class RangeSums:
 
     # --- the span of the updates ------------------------------------------------------------
 
-    def _updates(self, outcomes: Iterable[_Outcome]) -> list[list[Any]]:
+    def _updates(self, outcomes: Iterable[_Outcome], point: Any) -> list[list[Any]]:
         """Vectors of functions that span the updates of outcomes, a few of them where they are parallel.
 
-        All updates along one z are multiples of it, of which one is kept, without the symbol if there is one.
+        All updates along one z are multiples of it, of which one is kept: the one that does most at a point.
         """
-        along: dict[int, Any] = {}
+        along: dict[int, tuple[int, Any]] = {}
         vectors = []
         for made in outcomes:
             lefts = {z for z, _ in made.constants} | {z for z, *_ in made.slopes}
@@ -171,10 +171,9 @@ class RangeSums:
             ]
             if len(lefts) == 1:
                 for z, value in functions:
-                    if z not in along or (
-                        isinstance(along[z], Quotient) > isinstance(value, Quotient)
-                    ):
-                        along[z] = value
+                    rank = _usefulness(value, point)
+                    if rank > along.get(z, (-1,))[0]:
+                        along[z] = rank, value
                 continue
             vectors.append(self._combined(made.constants))
             for j in range(self.size):
@@ -182,7 +181,8 @@ class RangeSums:
                     (z, x * self._vectors[v][j]) for z, v, x in made.slopes if self._vectors[v][j]
                 ]
                 vectors.append(self._combined(column))
-        return [self._combined([pair]) for pair in along.items()] + [v for v in vectors if any(v)]
+        kept = [self._combined([(z, value)]) for z, (_, value) in along.items()]
+        return kept + [v for v in vectors if any(v)]
 
     def _combined(self, parts: list[tuple[int, Any]]) -> list[Any]:
         total = [flint.fmpq(0)] * self.size
@@ -200,7 +200,8 @@ class RangeSums:
         if carried and any(terms for g in formulas.groups for terms in g.handed.values()):
             return None
         start, end = formulas.ends
-        basis = constant_span(self._updates(self.outcomes), self.size, (start + end) / 2)
+        middle = (start + end) / 2
+        basis = constant_span(self._updates(self.outcomes, middle), self.size, middle)
         if basis is None:
             return None
         whole = (start, end)
@@ -215,10 +216,10 @@ class RangeSums:
             ranges.append(OnRange(low, high, len(basis.pivots), [always, changing], updates))
         return InOneSymbol(ranges, formulas.jumps, frozenset(formulas.regular))
 
-    def _inside(self, low: Any, basis: Basis) -> list[list[Any]]:
+    def _inside(self, low: Any, basis: Basis, point: Any) -> list[list[Any]]:
         """The updates on the range that begins there."""
         here = [x for x in self.outcomes if x.low <= low < x.high]
-        return [[v[i] for i in basis.pivots] for v in self._updates(here)]
+        return [[v[i] for i in basis.pivots] for v in self._updates(here, point)]
 
     def _tables(self, basis: Basis) -> tuple[list[list[Any]], list[list[Any]]]:
         """All z at the pivots, and all v times the basis."""
@@ -242,3 +243,10 @@ class RangeSums:
                     sums[z, v] = sums.get((z, v), 0) + found.above
         entries += [Entry.of_polynomial(p, z, v) for (z, v), p in sums.items() if p]
         return FactoredFunctions(entries, *tables, len(tables[0][0]) if tables[0] else 0)
+
+
+def _usefulness(value: Any, point: Any) -> int:
+    """2 for a number, 1 for a function that is not 0 at a point, 0 for one that is or has a pole there."""
+    if not isinstance(value, Quotient):
+        return 2
+    return int(bool(value.above(point) and value.below(point)))

@@ -28,7 +28,6 @@ from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.range_sums import RangeSums
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.learners import Learner
-from obliquetd.learners.forms import NoFormError
 from obliquetd.learners.functions import is_shipped
 from obliquetd.problem import PolicyEvaluation
 
@@ -96,11 +95,8 @@ def in_one_symbol(
         if family is None or _in_the_discount_alone(problem, dyn.learner, symbol, xi):
             return family
         return replace(family, regular=frozenset())
-    except NoFormError:
-        pass
     except Exception:  # a user's rule may raise anything; the route by outcomes knows what it means
-        sample.asked = []
-    sample.at = (start + end) / 2
+        sample.at, sample.asked = (start + end) / 2, []
     return _by_outcomes(rule, xi, sample, start, end, carried=carried)
 
 

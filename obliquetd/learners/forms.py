@@ -64,6 +64,9 @@ class Columns(Protocol):
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
 
+    def zeros(self, column: Any) -> Any:
+        """Whether the number is 0, for each outcome."""
+
     def is_zero(self, column: Any) -> bool:
         """Whether a column is 0 for every outcome."""
 
@@ -243,7 +246,7 @@ class Form:
         if other is None:
             return NotImplemented
         below = other.value()
-        if not np.all(self.columns.signs(below * below)):
+        if np.any(self.columns.zeros(below)):
             raise ZeroDivisionError
         return self._made({k: column / below for k, column in self.terms.items()}, self.half)
 
@@ -251,11 +254,14 @@ class Form:
         read = self.read(other)
         return NotImplemented if read is None else read / self
 
-    def _signs(self, other: Any) -> Any:
+    def _gap(self, other: Any) -> Any:
         read = self.read(other)
         if read is None:
             raise NoFormError("a comparison with what is no number")
-        return self.columns.signs((self - read).value())
+        return (self - read).value()
+
+    def _signs(self, other: Any) -> Any:
+        return self.columns.signs(self._gap(other))
 
     def _decided(self, mask: Any) -> bool:
         """The answer to a comparison, the same for all outcomes."""
@@ -266,7 +272,7 @@ class Form:
         return first
 
     def __eq__(self, other: object) -> bool:
-        return self._decided(self._signs(other) == 0)
+        return self._decided(self.columns.zeros(self._gap(other)))
 
     def __gt__(self, other: Any) -> bool:
         return self._decided(self._signs(other) > 0)
