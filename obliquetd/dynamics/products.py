@@ -27,6 +27,7 @@ from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
 from obliquetd.learners.words import TWIN, Transition
 from obliquetd.problem.native import Operators
+from obliquetd.problem.places import members
 
 __all__ = ["Group", "Products", "Term", "products_of"]
 
@@ -302,16 +303,18 @@ def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
     first = np.flatnonzero(moves & visited[ops.state])
     second = first
     if twins:
-        pairs = ops.state[first][:, None] == ops.state[first][None, :]
-        i, j = np.nonzero(pairs)
+        i, j = members(ops.state[first], ops.state[first])
         first, second = first[i], first[j]
-    rows = {
-        "s": ops.state[first], "n": ops.next_state[first], "twin": ops.next_state[second],
-    }  # fmt: skip
+
+    def taken(values: Any, at: Any) -> Any:
+        return values if len(at) == len(values) and not twins else values[at]
+
+    rows = {"s": taken(ops.state, first), "n": taken(ops.next_state, first)}
+    rows["twin"] = ops.next_state[second] if twins else rows["n"]
     columns = columns_of(ops, rows)
 
     def column(values: Any, at: Any = first) -> Any:
-        return columns.column(values[at])
+        return columns.column(taken(values, at))
 
     pi, mu = column(ops.told_pi), column(ops.told_mu)
     chance = column(ops.mu) * column(ops.probability)
