@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from obliquetd.algebra import FloatMatrix
+from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.products import Group, Products, Term
 from obliquetd.dynamics.scalars import Rounded, rounded_entries
@@ -51,8 +53,7 @@ class AtRest:
         products, total = self.products, 0
         seen: set[int] = set()
         for table, row in {v[1:] for v in self._vectors()}:
-            i, j = features_of(products.ops, table).support()
-            seen |= set(j[np.isin(i, products.rows[row])].tolist())
+            seen |= _filled(features_of(products.ops, table), products.rows[row])
         for slot, over in products.weights.items():
             terms = [t for group in products.groups for t in group.update[slot]]
             along = all(t.left is not None and t.left[0] != "weights" for t in terms)
@@ -71,7 +72,8 @@ class AtRest:
         owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
         within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
         seen: set[Any] = set()
-        for at in np.argsort(outcomes, kind="stable").tolist():
+        order = np.argsort(outcomes, kind="stable")
+        for at in (i for p in blocks(len(order)) for i in order[p].tolist()):
             outcome, group = int(outcomes[at]), groups[owner[at]]
             direction = self._direction(group, outcome)
             if direction is not None and direction in seen:
@@ -152,6 +154,19 @@ class AtRest:
             row = rounded_entries(table.part(slice(key[1], key[1] + 1)).T)
             self.rows[key] = {i: x for i, x in enumerate(row) if x}
         return self.rows[key]
+
+
+def _filled(table: Any, rows: Any) -> set[int]:
+    """The columns of a table that have an entry in some of its rows."""
+    if isinstance(table, FloatMatrix) and not table.sparse:
+        found = np.zeros(table.shape[1], dtype=bool)
+        for p in blocks(len(rows)):
+            found |= (table.array[rows[p]] != 0).any(axis=0)
+            if found.all():
+                break
+        return set(np.flatnonzero(found).tolist())
+    i, j = table.support()
+    return set(j[np.isin(i, rows)].tolist())
 
 
 def _largest(vector: Vector) -> float:

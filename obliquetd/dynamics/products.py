@@ -26,6 +26,7 @@ from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
 from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import Features, PerState, is_of_wholes, on_forms, stores
 from obliquetd.learners.words import TWIN, Transition
+from obliquetd.problem.places import members
 
 __all__ = ["Group", "Products", "Term", "products_of"]
 
@@ -83,8 +84,7 @@ class Products:
         self.first = np.flatnonzero(moves & passed[ops.state])
         self.second = self.first
         if rule.learner.reads & TWIN:
-            pairs = ops.state[self.first][:, None] == ops.state[self.first][None, :]
-            i, j = np.nonzero(pairs)
+            i, j = members(ops.state[self.first], ops.state[self.first])
             self.first, self.second = self.first[i], self.first[j]
         self.rows = {
             "s": ops.state[self.first], "n": ops.next_state[self.first],
