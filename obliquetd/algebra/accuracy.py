@@ -72,7 +72,7 @@ class Spread:
 
     def _of_G(self, w: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self.tall is None:
-            return np.abs(self.G) @ w
+            return np.asarray(np.abs(self.G) @ w)
         n = self.tall.shape[0]
         return np.concatenate([np.abs(self.tall[p] @ self.G) @ w for p in blocks(n)])
 

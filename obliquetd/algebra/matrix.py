@@ -247,7 +247,7 @@ class Matrix(ABC):
         4
         """
         left = self.balanced() if balanced else self
-        return left.T @ functools.reduce(operator.matmul, chain)  # type: ignore[no-any-return]
+        return left.T @ functools.reduce(operator.matmul, chain)
 
     def part(self: M, rows: slice) -> M:
         """Some of the rows."""

@@ -37,7 +37,8 @@ def column_sizes(array: Floats) -> Floats:
     """The largest absolute value of each column, without a copy of the array."""
     if not len(array):
         return np.zeros(array.shape[1])
-    return np.maximum(array.max(axis=0), -array.min(axis=0))
+    found: Floats = np.maximum(array.max(axis=0), -array.min(axis=0))
+    return found
 
 
 def is_tall(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> bool:

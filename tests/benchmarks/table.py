@@ -23,8 +23,10 @@ from typing import Any
 
 __all__ = ["LINES", "Line", "line", "main", "measured"]
 
-PATIENCE = 150
+PATIENCE = 300
 """Seconds after which a size is said not to end."""
+LONG = 20.0
+"""CPU seconds of a first round that is not repeated."""
 ENOUGH = 2.0
 """CPU seconds of each side after which no further round is made."""
 
@@ -75,8 +77,13 @@ def measured(name: str, size: int) -> dict[str, Any]:
     """One size of one line, in this process."""
     ours, peer = LINES[name].make(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
     ours()  # compiles, imports
+    took = time.process_time() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if took > LONG:  # nothing of that is felt
+        theirs = best([peer])[0] if peer else None
+        return {"ours": took, "peer": theirs, "memory": (memory, before)}
     if peer is None:
         return {"ours": best([ours])[0], "peer": None, "memory": (memory, before)}
     peer()
