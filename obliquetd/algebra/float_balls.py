@@ -51,6 +51,7 @@ class FloatBalls:
 
     @property
     def T(self) -> FloatBalls:
+        """The transpose."""
         return FloatBalls(self.middle.T, self.radius.T)
 
     def __getitem__(self, at: Any) -> FloatBalls:

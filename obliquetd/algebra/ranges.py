@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import flint
@@ -63,23 +65,18 @@ class OnRange:
             return None
         middle = (a + b) / 2
         radius = max(b - middle, middle - a) * (1 + 4 * EPS) + 4 * EPS * max(abs(a), abs(b))
-        value = slope = bend = None
+        found = []
         for part in self.parts:
             if not isinstance(part, FactoredFunctions):
                 return None
-            if not part.entries:
-                continue
-            found = part.in_floats(middle, radius)
-            if found is None:
+            three = part.in_floats(middle, radius) if part.entries else None
+            if three is not None:
+                found.append(three)
+            elif part.entries:
                 return None
-            if value is None:
-                value, slope, bend = found
-            else:
-                value, slope, bend = (
-                    x + y for x, y in zip((value, slope, bend), found, strict=True)
-                )
-        if value is None or slope is None or bend is None:
+        if not found:
             return None
+        value, slope, bend = (reduce(operator.add, x) for x in zip(*found, strict=True))
         half = radius * radius / 4 * (1 + 4 * EPS)
         rest = bend * FloatBalls(np.full((1, 1), half), np.full((1, 1), half * (1 + 4 * EPS)))
         shift = slope.scaled(radius)

@@ -6,7 +6,8 @@ Exact numbers and formulas are arrays of objects. Floats carry the bounds on the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -176,6 +177,14 @@ class FieldColumns:
         same = all(x is first or x == first for x in values.tolist())
         return values[:1] if same else values
 
+    def product(self, a: Any, b: Any) -> Any:
+        """The product for each outcome; of formulas, each pair of which is multiplied once."""
+        return a * b if self.arithmetic.kind == "exact" else _once(operator.mul, a, b)
+
+    def quotient(self, a: Any, b: Any) -> Any:
+        """The same for a quotient."""
+        return a / b if self.arithmetic.kind == "exact" else _once(operator.truediv, a, b)
+
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
         return np.array([self.arithmetic.sign(x) if x else 0 for x in column.tolist()])
@@ -203,6 +212,19 @@ class FieldColumns:
         for k, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
             out[k] = known[pair]
         return out
+
+
+def _once(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """The function of two columns, called once for each pair of objects: a table repeats its numbers."""
+    known: dict[tuple[int, int], Any] = {}
+    a, b = np.broadcast_arrays(a, b)
+    out = np.empty(len(a), dtype=object)
+    for k, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        key = id(x), id(y)
+        if key not in known:
+            known[key] = function(x, y)
+        out[k] = known[key]
+    return out
 
 
 class _Gram(dict):  # type: ignore[type-arg]
@@ -269,6 +291,14 @@ class FloatColumns:
         """A column of native numbers; of one, where they are all the same."""
         first = values[:1]
         return datum(first if len(first) and (values == first[0]).all() else values)
+
+    def product(self, a: RoundedColumn, b: RoundedColumn) -> RoundedColumn:
+        """The product for each outcome."""
+        return a * b
+
+    def quotient(self, a: RoundedColumn, b: RoundedColumn) -> RoundedColumn:
+        """The quotient for each outcome."""
+        return a / b
 
     def signs(self, column: RoundedColumn) -> Any:
         """-1, 0 or 1 for each outcome."""

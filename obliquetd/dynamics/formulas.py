@@ -92,6 +92,8 @@ class Formulas(Products):
         self._sample, self.ends = sample, (low, high)
         self._ranges: list[tuple[list[Any], list[Any]]] = []
         self._samples: list[Any] = []
+        self._asked: list[list[Any]] = []
+        self._tested: list[list[Any]] = []
         self.regular = {low, high}
         self._zeros: set[Any] = set()
         super().__init__(rule, visited, carried=False)

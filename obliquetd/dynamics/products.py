@@ -12,8 +12,10 @@ route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,8 +77,8 @@ class Products:
     Attributes
     ----------
     groups : list of Group
-    chance : column
-        Of each outcome, given its state.
+    chances : list of columns
+        Their product is the chance of each outcome, given its state.
     rows : dict of str to array of int
         For each outcome the state that is left, that is reached, and that its twin reaches.
     weights, memory : dict of slot to bool
@@ -87,7 +89,7 @@ class Products:
         self.rule, self.ops = rule, rule.ops
         told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
         self.first, self.second, self.rows = told.first, told.second, told.rows
-        self.chance, self.numbers = told.chance, told.numbers
+        self.chances, self.numbers = told.chances, told.numbers
         self.everything = np.arange(len(self.first))
         columns = columns_of(self.ops, self.rows)
         numbers = rule.plain.numbers
@@ -107,6 +109,19 @@ class Products:
         }
         for group, path in zip(self.groups, self._paths, strict=True):
             self._guard(group, path)
+
+    @cached_property
+    def chance(self) -> Any:
+        """Of each outcome, given its state."""
+        known = self.ops.__dict__.setdefault("_chances_of_outcomes", {})
+        if known.get("of") is not self.chances:
+            found = math.prod(self.chances[1:], start=self.chances[0])
+            if len(found) == 1:
+                found = found[np.zeros(len(self.first), dtype=np.intp)]
+            if len(found) > MOST_KEPT:
+                return found
+            known.update({"of": self.chances, "chance": found})
+        return known["chance"]
 
     def among(self, column: Any, outcomes: Any) -> Any:
         """The entries of some outcomes, in their order, of a column that has all or is of one number."""
@@ -276,12 +291,15 @@ class Products:
 
 
 class _Told(NamedTuple):
-    """What the transitions of a problem tell any learner, by columns."""
+    """What the transitions of a problem tell any learner, by columns.
+
+    The chance of an outcome given its state is the product of ``chances``.
+    """
 
     first: Any
     second: Any
     rows: dict[str, Any]
-    chance: Any
+    chances: list[Any]
     numbers: dict[str, Any]
 
 
@@ -317,20 +335,18 @@ def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
         return columns.column(taken(values, at))
 
     pi, mu = column(ops.told_pi), column(ops.told_mu)
-    chance = column(ops.mu) * column(ops.probability)
-    g, rho = column(ops.row_discount), pi / mu
+    chances = [column(ops.mu), column(ops.probability)]
+    g, rho = column(ops.row_discount), columns.quotient(pi, mu)
     numbers = {
         "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
         "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
         "rho_expected": columns.constant(1) if ops.places.late else rho,
     }  # fmt: skip
     if twins:
-        chance = chance * column(ops.mu, second) * column(ops.probability, second)
+        chances += [column(ops.mu, second), column(ops.probability, second)]
         numbers["g_twin"] = column(ops.row_discount, second)
         numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
-    if len(chance) == 1:
-        chance = chance[np.zeros(len(first), dtype=np.intp)]
-    return _Told(first, second, rows, chance, numbers)
+    return _Told(first, second, rows, chances, numbers)
 
 
 def _ended(slots: dict[Slot, bool], state: Any, part: Any, zero: Form) -> dict[Any, Any]:

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-import flint
-
 from obliquetd.algebra.factored import Entry, FactoredFunctions
 from obliquetd.algebra.functions import Basis, constant_span
 from obliquetd.algebra.quotients import Quotient
@@ -52,6 +50,7 @@ class RangeSums:
     def __init__(self, formulas: Formulas, xi: list[Any]) -> None:
         self.formulas, self.xi, self.d = formulas, xi, formulas.rule.d
         self.size = formulas.rule.size
+        self._zero, self._one = formulas.ops.arithmetic.zero, formulas.ops.arithmetic.one
         self.starts, start = {}, 0
         for slot, over in formulas.weights.items():
             self.starts[slot] = start
@@ -65,7 +64,7 @@ class RangeSums:
     def _vector(self, slot: Any, vector: Any, outcome: int) -> int:
         """The number of a row of features, or of 1, at the places of a slot."""
         if vector is None:
-            return self._numbered((slot, None), [flint.fmpq(1)], slot)
+            return self._numbered((slot, None), [self._one], slot)
         if not is_feature(vector):
             raise NoFormError("a term with a memory, where none is carried")
         _, table, row = vector
@@ -78,7 +77,7 @@ class RangeSums:
         if key not in self._numbers:
             if any(isinstance(x, Quotient) for x in entries):
                 raise NoFormError("features with the symbol")
-            whole = [flint.fmpq(0)] * self.size
+            whole = [self._zero] * self.size
             at = self.starts[slot] + shift
             whole[at : at + len(entries)] = entries
             self._numbers[key] = len(self._vectors)
@@ -118,7 +117,7 @@ class RangeSums:
     def _ratio(self, v: int, u: int) -> Any:
         """The number c with v = c u for the vectors of two numbers; None where there is none."""
         if v == u:
-            return flint.fmpq(1)
+            return self._one
         if (v, u) not in self._ratios:
             mine, theirs = self._vectors[v], self._vectors[u]
             k = next((k for k, x in enumerate(theirs) if x), None)
@@ -136,7 +135,7 @@ class RangeSums:
                 raise NoFormError("an update that is not affine in the weights")
             for i in range(self.d):
                 z, v = (
-                    self._numbered((x, "unit", i), [flint.fmpq(1)], x, i) for x in (slot, term.left)
+                    self._numbered((x, "unit", i), [self._one], x, i) for x in (slot, term.left)
                 )
                 made.slopes.append((z, v, value))
             return
@@ -185,7 +184,7 @@ class RangeSums:
         return kept + [v for v in vectors if any(v)]
 
     def _combined(self, parts: list[tuple[int, Any]]) -> list[Any]:
-        total = [flint.fmpq(0)] * self.size
+        total = [self._zero] * self.size
         for z, value in parts:
             total = [
                 t + value * x if x else t for t, x in zip(total, self._vectors[z], strict=True)
@@ -226,8 +225,14 @@ class RangeSums:
         left = [[v[i] for i in basis.pivots] for v in self._vectors]
         if basis.rows is None:
             return left, self._vectors
-        turned = flint.fmpq_mat(self._vectors) * flint.fmpq_mat(basis.rows).transpose()
-        return left, turned.tolist()
+        turned = [
+            [
+                sum((x * y for x, y in zip(v, b, strict=True) if x and y), self._zero)
+                for b in basis.rows
+            ]
+            for v in self._vectors
+        ]
+        return left, turned
 
     def _matrix(
         self, outcomes: list[_Outcome], tables: tuple[list[list[Any]], list[list[Any]]]

@@ -12,16 +12,16 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import power_of_two, roundings
-from obliquetd.algebra.storage import gathered
+from obliquetd.algebra.rounding import power_of_two
 from obliquetd.dynamics.columns import RoundedColumn, features_of
+from obliquetd.dynamics.gathering import diagonal, folded, gather, kept_where
 from obliquetd.dynamics.products import Products, Term
 from obliquetd.learners.forms import NoFormError, is_feature
 
@@ -117,7 +117,7 @@ class Sums:
         """
         weight = self.products.among(self.products.chance if memories else self.weight, outcomes)
         if moving is not None:
-            weight = _where(moving, weight)
+            weight = kept_where(moving, weight)
         out = weight * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
@@ -142,7 +142,7 @@ class Sums:
             sides, weight = [left, right], self._weight_of(term, memories)
             at = next((k for k, x in enumerate(sides) if x and x[1] in ("s", UNIT)), None)
             if weight is None or at is not None:
-                column = self.products.among(self.products.chance, outcomes) * term.column
+                column = self._given_state(term, outcomes)
             else:
                 column = self._scaled(term, outcomes, memories)
             if weight is not None and at is not None:
@@ -150,6 +150,14 @@ class Sums:
                 left, right = sides  # type: ignore[assignment]
         (other, place), (table, row) = right, left or (None, UNIT)
         return (table, other), self._at(row, outcomes), self._at(place, outcomes), column
+
+    def _given_state(self, term: Term, outcomes: Any) -> Any:
+        """The column of a term times the chance; of formulas the factors, which are multiplied where they add up."""
+        products = self.products
+        if self.arithmetic.kind != "symbolic":
+            return products.among(products.chance, outcomes) * term.column
+        factors = [products.among(c, outcomes) for c in products.chances]
+        return tuple(np.broadcast_to(x, len(outcomes)) for x in (*factors, term.column))
 
     def _weight_of(self, term: Term, memories: list[Any]) -> Any:
         """What weighs a state in a term besides the chance: xi, a mean memory, or None for a memory's rows."""
@@ -161,24 +169,6 @@ class Sums:
             if factor[0] == "dot" and not any(v[0] == "weights" for v in factor[1:3]):
                 raise NoFormError("an inner product of a memory and features")
         return None
-
-    def _gathered(self, shape: tuple[int, int], parts: Iterable[tuple[Any, Any, Any]]) -> Matrix:
-        """The sums of columns at places."""
-        rows, places, columns = zip(*parts, strict=True)
-        i, j = _chained(rows), _chained(places)
-        if self.arithmetic.kind != "float":
-            return self.arithmetic.assemble(shape, i, j, _chained(columns))
-        value = _chained([c.value for c in columns])
-        most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
-        rounding = roundings(int(most)) if most > 1 else 0.0
-        found = gathered(shape, i, j, value)
-        if all(c.relative is not None for c in columns):
-            factor = max(c.relative for c in columns) + rounding
-            one_sign = not (value.min(initial=0.0) < 0 < value.max(initial=0.0))
-            size = abs(found) if one_sign else gathered(shape, i, j, np.abs(value))
-            return FloatMatrix(found, error=size * factor)
-        size = _chained([c.error for c in columns]) + np.abs(value) * rounding
-        return FloatMatrix(found, error=gathered(shape, i, j, size))
 
     def _at(self, row: str, outcomes: Any) -> Any:
         if row == UNIT:
@@ -237,7 +227,7 @@ class Sums:
                             () if products.memory[slot] else (("number", *memories[0]),)
                         ):
                             raise NoFormError("a memory whose parts depend on each other in turn")
-                        column = products.chance[outcomes] * term.column
+                        column = self._given_state(term, outcomes)
                         inner.append((row, place[memories[0]] * n + s, column))
                         continue
                     (_, table), _, at, column = self._entries(
@@ -247,7 +237,7 @@ class Sums:
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
-            part = self._gathered((k * n, T.shape[0]), parts) @ T
+            part = gather(self.arithmetic, (k * n, T.shape[0]), parts) @ T
             total = part if total is None else total + part
         if total is None:
             width = self.d if products.memory[slots[0]] else 1
@@ -255,7 +245,9 @@ class Sums:
                 [[self.arithmetic.zero] * width] * (k * n), (k * n, width)
             )
         if inner:
-            system = self.arithmetic.identity(k * n) - self._gathered((k * n, k * n), inner)
+            system = self.arithmetic.identity(k * n) - gather(
+                self.arithmetic, (k * n, k * n), inner
+            )
             total = self._solved(system, total)
         for slot, i in place.items():
             part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
@@ -296,7 +288,7 @@ class Sums:
     def _parts(self) -> Iterator[tuple[Any, list[Term], Any, Any]]:
         """The terms of each slot and their outcomes, and of which of these they count (None: of all).
 
-        In floats those that stay in their state count by themselves (:func:`_folded`).
+        In floats those that stay in their state count by themselves (:func:`folded`).
         """
         rows = self.products.rows
         for group in self.products.groups:
@@ -309,7 +301,7 @@ class Sums:
             for slot, terms in group.update.items():
                 if len(at) < len(o):
                     yield slot, terms, o, ~stays
-                yield slot, _folded(terms, at), o[at], None
+                yield slot, folded(terms, at), o[at], None
 
     @cached_property
     def totals(self) -> tuple[Matrix, Matrix]:
@@ -345,12 +337,12 @@ class Sums:
             if tables is None:
                 zeros = np.zeros(sum(map(len, columns)), dtype=np.intp)
                 at = [(zeros[: len(c)], zeros[: len(c)], c) for c in columns]
-                sum_of_all = self._gathered((1, 1), at)
+                sum_of_all = gather(self.arithmetic, (1, 1), at)
                 ones = self._ones(shape[0])
-                part = _diagonal(self.arithmetic, sum_of_all, ones)
+                part = diagonal(self.arithmetic, sum_of_all, ones)
             else:
                 left, right = map(self._matrix, tables)
-                M = self._gathered((left.shape[0], right.shape[0]), columns)
+                M = gather(self.arithmetic, (left.shape[0], right.shape[0]), columns)
                 part = left.cross(M, right)
             total = part if total is None else total + part
         if total is None:
@@ -372,46 +364,3 @@ class Sums:
             for parts in zip(*(x.rows() for x in line), strict=True)
         ]
         return self.arithmetic.matrix(rows, (len(rows), len(rows[0])))
-
-
-def _diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:
-    """A multiple of the identity."""
-    if isinstance(number, FloatMatrix):
-        eye = np.eye(ones.shape[0])
-        return FloatMatrix(eye * number.dense()[0, 0], error=eye * number.dense_error()[0, 0])
-    return arithmetic.identity(ones.shape[0]).scaled(number.item())  # type: ignore[no-any-return]
-
-
-def _chained(parts: Sequence[Any]) -> Any:
-    """Arrays end to end; one alone as it is."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _where(mask: Any, column: RoundedColumn) -> RoundedColumn:
-    """A column with 0 where a mask is false."""
-    value = np.where(mask, column.value, 0.0)
-    if column.relative is not None:
-        return RoundedColumn(value, None, column.relative)
-    return RoundedColumn(value, np.where(mask, column.error, 0.0))
-
-
-def _folded(terms: list[Term], stays: Any) -> list[Term]:
-    """Terms of outcomes that stay in their state, at these places: there phi' is phi.
-
-    So what cancels exactly, as phi - phi' without discount, leaves no rounding.
-    """
-    found: dict[Any, Any] = {}
-
-    def here(vector: Any) -> Any:
-        if is_feature(vector) and vector[1:] == ("now", "n"):
-            return (*vector[:2], "s")
-        return vector
-
-    for term in terms:
-        factors = tuple(
-            (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
-        )
-        key = here(term.left), factors
-        column = term.column if len(term.column) == 1 else term.column[stays]
-        found[key] = found[key] + column if key in found else column
-    return [Term(left, factors, column) for (left, factors), column in found.items()]

@@ -64,6 +64,9 @@ class Columns(Protocol):
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
 
+    def product(self, a: Any, b: Any) -> Any:
+        """The product for each outcome."""
+
     def zeros(self, column: Any) -> Any:
         """Whether the number is 0, for each outcome."""
 
@@ -200,7 +203,7 @@ class Form:
             a, b = b, a
         if a is self.columns.constant(1):
             return b
-        return -b if a is self.columns.constant(-1) else a * b
+        return -b if a is self.columns.constant(-1) else self.columns.product(a, b)
 
     __rmul__ = __mul__
 

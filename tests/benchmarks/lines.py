@@ -25,6 +25,7 @@ from obliquetd import MDP, Policy, PolicyEvaluation, features
 from obliquetd.domains import random_problem
 from obliquetd.dynamics import mean_dynamics, stability_region, step_size_limit
 from obliquetd.learners import ETD, SETD, TD
+from tests.benchmarks import sketches
 from tests.benchmarks.table import line
 
 G = 0.9
@@ -75,26 +76,10 @@ def sparse_problem(n, d=0, discount=0.99, learner_features=None):
 # --- mean dynamics ------------------------------------------------------------------------
 
 
-def _products(ops, weight):
-    """Phi' W (I - gamma P) Phi and Phi' W r, as FLINT products over integers."""
-    Phi, L, r = raw(ops.Phi), raw(ops.L_pi), raw(ops.r_pi)
-    w = list(weight.entries())
-    W = flint.fmpq_mat(ops.n, ops.n)
-    for i, x in enumerate(w):
-        W[i, i] = x
-    Z = Phi.transpose() * W
-
-    def peer():
-        return Z * (L * Phi), Z * r
-
-    return peer
-
-
-@line("A, b of TD, exact, d = 16", "python-flint products", (10, 20, 40, 80), 4)
+@line("A, b of TD, exact, d = 16", "the sums of TD alone in FLINT", (10, 20, 40, 80), 2)
 def exact_td(n):
     problem = dense_rational(n, 16)
-    _ = problem.native.xi, problem.native.L_pi
-    peer = _products(problem.native, problem.native.xi)
+    peer = sketches.exact_sums(problem.native, problem.native.xi)
 
     def ours():
         dyn = mean_dynamics(problem, TD())
@@ -103,11 +88,10 @@ def exact_td(n):
     return ours, peer
 
 
-@line("A, b of ETD, exact, d = 16", "python-flint products", (10, 20, 40, 80), 4)
+@line("A, b of ETD, exact, d = 16", "f and the sums of ETD alone in FLINT", (10, 20, 40, 80), 2)
 def exact_etd(n):
     problem = dense_rational(n, 16)
-    _ = problem.native.f, problem.native.L_pi
-    peer = _products(problem.native, problem.native.f)
+    peer = sketches.exact_sums(problem.native, problem.native.xi, emphatic=True)
 
     def ours():
         dyn = mean_dynamics(problem, ETD())
@@ -129,18 +113,34 @@ def float_problem(n, d):
     )
 
 
-@line("A, b of TD in floats, d = 16", "numpy products", (25, 50, 100, 200), None)
+@line(
+    "A, b of TD in floats, d = 16", "the sums of TD alone in numpy, no bounds",
+    (25, 50, 100, 200), None,
+)  # fmt: skip
 def float_td(n):
     problem = float_problem(n, 16)
-    _ = problem.native.xi
-    Phi, L = np.array(problem.Phi, dtype=float), np.array(problem.L_pi, dtype=float)
-    xi, r = (np.array(x, dtype=float).ravel() for x in (problem.xi, problem.r_pi))
+    Phi, xi = np.array(problem.Phi, dtype=float), np.array(problem.xi, dtype=float).ravel()
+    peer = sketches.float_sums(problem.native, Phi, xi)
 
     def ours():
         dyn = mean_dynamics(problem, TD())
         return dyn.A, dyn.b
 
-    return ours, lambda: (Phi.T @ (xi[:, None] * (L @ Phi)), Phi.T @ (xi * r))
+    return ours, peer
+
+
+@line("A, b of TD with a symbol, d = 4", "theta by values at d + 1 discounts", (20, 50, 100), None)
+def symbolic_td(n):
+    problem = random_problem(n, 4, seed=1, discount="gamma")
+    _ = problem.native.xi
+    at = random_problem(n, 4, seed=1, discount=1).native
+    peer = sketches.fixed_point_by_values(*map(raw, (at.P_pi, at.r_pi, at.xi, at.Phi)))
+
+    def ours():
+        found = mean_dynamics(problem, TD()).expectation
+        return found.A, found.b
+
+    return ours, peer
 
 
 @line(
@@ -168,32 +168,20 @@ def float_trace(n):
 # --- stability ----------------------------------------------------------------------------
 
 
-def _grid(n, d):
-    """Eigenvalues at 200 discounts: a picture, and no proof."""
-    problem = random_problem(n, d, seed=1, discount="9/10")
-    Phi = np.array(problem.Phi, dtype=float)
-    P = np.array(problem.P_pi, dtype=float)
-    xi = np.array(problem.xi, dtype=float).ravel()
-
-    def peer():
-        return [
-            np.linalg.eigvals(Phi.T @ (xi[:, None] * (Phi - g * (P @ Phi)))).real.min()
-            for g in np.linspace(0, 1, 200)
-        ]
-
-    return peer
-
-
-@line("region of TD, d = n / 2", "eigenvalues on 200 points", (4, 6, 12), 2)
+@line("region of TD, d = n / 2", "intervals of floats for TD alone, to 10^-6", (4, 6, 12), 2)
 def region_td(n):
     problem = random_problem(n, n // 2, seed=1, discount="gamma")
-    return lambda: stability_region(again(problem), TD(), "gamma"), _grid(n, n // 2)
+    peer = sketches.region_by_boxes(
+        random_problem(n, n // 2, seed=1, discount=1).native, setd=False
+    )
+    return lambda: stability_region(again(problem), TD(), "gamma"), peer
 
 
-@line("region of SETD, d = n / 2", "eigenvalues on 200 points", (4, 6, 12), 4)
+@line("region of SETD, d = n / 2", "intervals of floats for SETD alone, to 10^-6", (4, 6, 12), 2)
 def region_setd(n):
     problem = random_problem(n, n // 2, seed=1, discount="gamma")
-    return lambda: stability_region(again(problem), SETD(), "gamma"), _grid(n, n // 2)
+    peer = sketches.region_by_boxes(random_problem(n, n // 2, seed=1, discount=1).native, setd=True)
+    return lambda: stability_region(again(problem), SETD(), "gamma"), peer
 
 
 @line("exact verdict of TD, d = n", "numpy eigenvalues of A in floats", (10, 20, 40), None)
@@ -450,16 +438,19 @@ def _storm(problem):
     return peer
 
 
-@line("theta(gamma) of TD", "solving at one discount more than the degree", (6, 10, 20), 2)
+@line("theta(gamma) of TD", "values at d + 1 discounts, interpolated", (6, 10, 20), 2)
 def symbolic_theta(n):
     problem = random_problem(n, 3, seed=1, discount="gamma")
-    points = [random_problem(n, 3, seed=1, discount=f"{k}/23") for k in range(1, 5)]
-    systems = [(raw(p.native.L_pi), raw(p.native.r_pi), raw(p.native.Phi)) for p in points]
+    at = random_problem(n, 3, seed=1, discount=1).native
+    peer = sketches.fixed_point_by_values(*map(raw, (at.P_pi, at.r_pi, at.xi, at.Phi)))
+    _ = problem.native.xi, problem.native.r_pi, problem.native.P_pi
 
-    def peer():
-        return [(Phi.transpose() * (L * Phi)).solve(Phi.transpose() * r) for L, r, Phi in systems]
+    def ours():
+        for name in ("P_gamma", "L_pi", "Lambda", "Xi_Phi"):
+            vars(problem.native).pop(name, None)
+        return problem.fixed_point("td")
 
-    return lambda: again(problem).fixed_point("td"), peer
+    return ours, peer
 
 
 # --- learners and files -------------------------------------------------------------------
