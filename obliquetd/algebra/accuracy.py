@@ -11,10 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.rounding import EPS, FEW_DIGITS
+from obliquetd.algebra.rounding import BLOCK, EPS, FEW_DIGITS
+from obliquetd.algebra.tall import blocks
 from obliquetd.errors import NumberError, PrecisionWarning
 
-__all__ = ["SolveReport", "Spread", "dropped", "finite", "quiet", "warn_of_few_digits"]
+__all__ = [
+    "SolveReport",
+    "Spread",
+    "dropped",
+    "finite",
+    "quiet",
+    "warn_of_few_digits",
+    "warn_of_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -49,26 +58,40 @@ class Spread:
     """The errors of a solution, ``|G| w`` and some more, with G kept.
 
     The errors of its entries belong together: those of Phi theta are ``|Phi G| w``, which may be
-    far below ``|Phi| |G| w``.
+    far below ``|Phi| |G| w``. With many states Phi G is as large as Phi, and made by rows.
     """
 
     G: npt.NDArray[Any]
     w: npt.NDArray[Any]
     more: Callable[[], Any] | None = None
+    tall: Any = None
+    """What G is still to be multiplied by from the left, where it has many rows."""
 
     def __call__(self) -> Any:
-        return np.abs(self.G) @ self.w + (self.more() if self.more else 0.0)
+        return self._of_G(self.w) + (self.more() if self.more else 0.0)
+
+    def _of_G(self, w: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if self.tall is None:
+            return np.asarray(np.abs(self.G) @ w)
+        n = self.tall.shape[0]
+        return np.concatenate([np.abs(self.tall[p] @ self.G) @ w for p in blocks(n)])
 
     def through(self, array: Any, own: Callable[[], Any]) -> Spread:
         """The errors after a product from the left, which adds its ``own``."""
-        return Spread(
-            quiet(lambda: array @ self.G), self.w, lambda: abs(array) @ _full(self) + own()
-        )
+
+        def more() -> Any:
+            return abs(array) @ _full(self) + own()
+
+        if self.tall is None and array.shape[0] > BLOCK and isinstance(array, np.ndarray):
+            return Spread(self.G, self.w, more, array)
+        G = self.G if self.tall is None else quiet(lambda: self.tall @ self.G)
+        return Spread(quiet(lambda: array @ G), self.w, more)
 
 
 def _full(spread: Spread) -> Any:
     more = spread.more() if spread.more else 0.0
-    return np.zeros((spread.G.shape[0], spread.w.shape[1])) + more
+    rows = spread.G.shape[0] if spread.tall is None else spread.tall.shape[0]
+    return np.zeros((rows, spread.w.shape[1])) + more
 
 
 def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
@@ -82,6 +105,18 @@ def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
             stacklevel=frames,
         )
     return digits < FEW_DIGITS
+
+
+def warn_of_rows(
+    what: str, array: npt.NDArray[Any], error: npt.NDArray[Any], at_least: float
+) -> bool:
+    """The same where some row of an array, or the size ``at_least``, keeps few digits."""
+    sizes = np.maximum(np.abs(array).max(axis=1), at_least)
+    seen = sizes > 0
+    if not seen.any():
+        return False
+    growth = float((error.max(axis=1)[seen] / sizes[seen]).max())
+    return warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth, 5)
 
 
 def dropped(weights: npt.NDArray[Any], lost: Any, what: str) -> npt.NDArray[Any]:

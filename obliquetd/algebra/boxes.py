@@ -12,13 +12,15 @@ at most, found by its sign at the ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import flint
 import sympy as sp
 
-from obliquetd.algebra.enclosures import PRECISION, eigenvalues, lyapunov_side
+from obliquetd.algebra.enclosures import PRECISION, eigenvalues, lyapunov_side, side_between
 from obliquetd.algebra.functions import is_finite, rational_inside, root_between
 from obliquetd.algebra.numbers import public_number
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
@@ -44,22 +46,44 @@ class Box:
 
 
 def proved_boxes(part: OnRange) -> list[Box]:
-    """A range as boxes from left to right, neighbours of one side joined."""
+    """A range as boxes from left to right, neighbours of one side joined.
+
+    Floats with radii are asked first, and balls of more bits where they leave it open.
+    """
+    width = (part.high - part.low) / 2**HALVINGS
     done: list[Box] = []
-    waiting = [(part.low, part.high, 0)]
+    for box in _halved(part.low, part.high, partial(_side_in_floats, part), HALVINGS):
+        if box.side is not None:
+            _append(done, box)
+            continue
+        with flint.ctx.workprec(PRECISION):
+            halvings = 0 if box.high - box.low <= 2 * width else HALVINGS
+            for inner in _halved(box.low, box.high, partial(_side, part), halvings):
+                _append(done, inner)
+    return done
+
+
+def _append(done: list[Box], box: Box) -> None:
+    if done and done[-1].side == box.side:
+        done[-1] = Box(done[-1].low, box.high, box.side)
+    else:
+        done.append(box)
+
+
+def _halved(low: Any, high: Any, side: Callable[[Any, Any], int | None], most: int) -> list[Box]:
+    """Boxes from left to right; one that is open is halved, up to ``most`` times."""
+    done: list[Box] = []
+    waiting = [(low, high, 0)]
     looked = 0
-    with flint.ctx.workprec(PRECISION):
-        while waiting:
-            a, b, depth = waiting.pop()
-            looked += 1
-            side = _side(part, a, b)
-            if side is None and depth < HALVINGS and looked < MOST:
-                middle = (a + b) / 2
-                waiting += [(middle, b, depth + 1), (a, middle, depth + 1)]
-            elif done and done[-1].side == side:
-                done[-1] = Box(done[-1].low, b, side)
-            else:
-                done.append(Box(a, b, side))
+    while waiting:
+        a, b, depth = waiting.pop()
+        looked += 1
+        found = side(a, b)
+        if found is None and depth < most and looked < MOST:
+            middle = (a + b) / 2
+            waiting += [(middle, b, depth + 1), (a, middle, depth + 1)]
+        else:
+            _append(done, Box(a, b, found))
     return done
 
 
@@ -68,18 +92,24 @@ def _side(part: OnRange, a: Any, b: Any) -> int | None:
     return lyapunov_side(*(A.tolist() for A in ends)) if all(map(is_finite, ends)) else None
 
 
+def _side_in_floats(part: OnRange, a: Any, b: Any) -> int | None:
+    ends = part.ends_in_floats(a, b)
+    return None if ends is None else side_between(*((A.middle, A.radius) for A in ends))
+
+
 @dataclass(frozen=True)
 class Boxes:
     """What is known of a range: boxes from left to right, and single values to be decided.
 
     ``singular`` has the values where A on W is singular, ``narrowed`` those of them where U may be smaller
-    than W; ``jumps`` those where A may have a value of its own.
+    than W; ``jumps`` those where A may have a value of its own; ``decided`` the ends that a box has with them.
     """
 
     boxes: list[Box]
     jumps: list[sp.Rational]
     singular: list[Any]
     narrowed: list[Any]
+    decided: frozenset[Any] = frozenset()
 
 
 def all_boxes(family: InOneSymbol) -> Boxes:
@@ -97,7 +127,8 @@ def all_boxes(family: InOneSymbol) -> Boxes:
     decided = {end for b in known.boxes if b.closed and b.side for end in (b.low, b.high)}
     cuts = {public_number(part.low) for part in family.ranges[1:]}
     known.singular.extend(cuts - decided)
-    return known
+    regular = {public_number(x) for x in family.regular}
+    return replace(known, decided=frozenset(decided & regular))
 
 
 def _public(box: Box) -> Box:

@@ -28,6 +28,7 @@ __all__ = [
     "lyapunov_form",
     "lyapunov_side",
     "rational",
+    "side_between",
     "side_of_axis",
     "side_of_spectrum",
     "side_within",
@@ -133,6 +134,26 @@ def lyapunov_side(*matrices: Balls) -> int | None:
     if not np.isfinite(middle).all():
         return None
     return _first_proof(middle, lambda K: _side_by(K, matrices))
+
+
+def side_between(*matrices: tuple[npt.NDArray[Any], npt.NDArray[Any]]) -> int | None:
+    """:func:`lyapunov_side` for matrices of floats, each with radii, and all between them.
+
+    Examples
+    --------
+    >>> near = np.full((2, 2), 0.1)
+    >>> [side_between((np.diag(v), near)) for v in ([1.0, 2.0], [1.0, -2.0], [1.0, 0.05])]
+    [1, -1, None]
+    """
+    middle = np.mean([A for A, _ in matrices], axis=0)
+    if not all(np.isfinite(x).all() for pair in matrices for x in pair):
+        return None
+
+    def proves(K: npt.NDArray[Any]) -> int | None:
+        sides = {_side_in_floats(K, A, radius) for A, radius in matrices}
+        return sides.pop() if len(sides) == 1 else None
+
+    return _first_proof(middle, proves)
 
 
 def side_within(A: npt.NDArray[Any], radius: npt.NDArray[Any]) -> int | None:

@@ -19,7 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.function_matrix import FunctionMatrix
-from obliquetd.algebra.integer_solve import common_denominator
+from obliquetd.algebra.integer_solve import added_up, over_one_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing
@@ -74,8 +74,12 @@ class FieldArithmetic(Arithmetic):
         value = exactify(value)
         if self.domain is QQ and not isinstance(value, sp.Basic):
             return value
-        if value not in self._seen and not isinstance(value, sp.Basic):
-            self._seen[value] = self.domain.convert_from(value, QQ)
+        if not isinstance(value, sp.Basic):
+            key = value.numerator, value.denominator
+            found = self._seen.get(key)
+            if found is None:
+                found = self._seen[key] = self._constant(value)
+            return found
         if value not in self._seen:
             extra = value.free_symbols - set(self.symbols)
             if extra:
@@ -85,6 +89,11 @@ class FieldArithmetic(Arithmetic):
                 )
             self._seen[value] = self.domain.from_sympy(value)
         return self._seen[value]
+
+    def _constant(self, value: Any) -> Any:
+        """A rational as a function; what sympy converts to, without the gcd that it takes."""
+        ground, field = self.domain.field.ring.ground_new, self.domain.field
+        return field.raw_new(ground(QQ(value.numerator)), ground(QQ(value.denominator)))
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self.domain is QQ and all(type(v) is QQ.dtype for v in values.tolist()):
@@ -143,17 +152,16 @@ class FieldArithmetic(Arithmetic):
         if self.ring is not None:
             return FunctionMatrix.of_products(self, shape, rows, columns, [values])
         listed: list[Any] = values.tolist()
-        common = common_denominator(listed) if self.domain is QQ else None
-        if common is not None:
-            listed = [x.numerator * (common // x.denominator) for x in listed]
-        zero = self.zero if common is None else 0
-        out = [[zero] * shape[1] for _ in range(shape[0])]
-        for i, j, value in zip(rows.tolist(), columns.tolist(), listed, strict=True):
-            row = out[i]
-            row[j] = row[j] + value
-        if common is not None:
-            out = [[QQ.dtype(x, common) for x in row] for row in out]
-        return self.matrix(out, shape)
+        places = (np.asarray(rows) * shape[1] + columns).tolist()
+        if self.domain is QQ:
+            whole = over_one_denominator(listed)
+            if whole is not None:
+                return FieldMatrix(self, added_up(shape, places, *whole))
+        out = [self.zero] * (shape[0] * shape[1])
+        for place, value in zip(places, listed, strict=True):
+            out[place] = out[place] + value
+        width = shape[1]
+        return self.matrix([out[i * width : (i + 1) * width] for i in range(shape[0])], shape)
 
     def assemble_products(
         self, shape: tuple[int, int], rows: Indices, columns: Indices, factors: Sequence[Any]

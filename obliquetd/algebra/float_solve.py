@@ -10,14 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
-from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.rounding import EPS, power_of_two
 from obliquetd.algebra.singular import Factored, equilibrate
+from obliquetd.algebra.tall import blocks, column_sizes
 from obliquetd.errors import SingularError
 
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
 
-__all__ = ["LARGEST_NULL_VECTOR", "solve_any", "solve_square", "surely_independent"]
+__all__ = ["LARGEST_NULL_VECTOR", "column_basis", "solve_any", "solve_square", "surely_independent"]
 
 LARGEST_NULL_VECTOR = 512
 """Rows up to which the error of a singular system carries a null vector."""
@@ -103,6 +104,19 @@ def solve_any(
     return (x, report, Spread(found.G, found.w)), null
 
 
+def column_basis(system: Any, columns: FloatMatrix) -> tuple[Floats, Floats]:
+    """Independent columns with the span of all, and bounds on the errors of their entries.
+
+    ``system`` is the equilibrated matrix, and ``columns`` the matrix with its columns balanced.
+    """
+    if system.graded:  # an orthonormal basis would bury the small rows in rounding
+        basis, error = system.column_echelon()
+        return basis, error
+    u, s, vt = np.linalg.svd(columns.dense(), full_matrices=False)
+    kept = slice(0, system.rank)
+    return u[:, kept], columns.error @ np.abs(vt[kept].T) / s[kept] + np.abs(u[:, kept]) * EPS
+
+
 def surely_independent(X: Floats) -> bool:
     """Whether the columns of data are independent, by X'X: a quick yes for tall matrices alone.
 
@@ -114,7 +128,15 @@ def surely_independent(X: Floats) -> bool:
     >>> surely_independent(np.c_[np.ones(200), np.arange(200)]), surely_independent(np.ones((200, 2)))
     (True, False)
     """
-    if X.shape[0] < TALL * X.shape[1] or not X.size or not np.isfinite(X).all():
+    if X.shape[0] < TALL * X.shape[1] or not X.size:
         return False
-    eigenvalues = np.linalg.eigvalsh(X.T @ X)
+    sizes = column_sizes(X)
+    if not np.isfinite(sizes).all():
+        return False
+    units = power_of_two(sizes)
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    for p in blocks(len(X)):
+        part = X[p] / units
+        gram += part.T @ part
+    eigenvalues = np.linalg.eigvalsh(gram)
     return bool(eigenvalues[0] > SURELY * eigenvalues[-1])

@@ -1,7 +1,7 @@
 """Floating-point matrices: numpy where dense, scipy.sparse where sparse.
 
 A matrix never changes from sparse to dense on its own; the one place that would
-need it (a dense answer of over :data:`LARGEST_DENSE` entries) refuses by size.
+need it (:func:`~obliquetd.algebra.storage.dense_array`) refuses by size.
 Every matrix knows how far rounding can have moved its entries
 (:mod:`~obliquetd.algebra.rounding`), and every solve measures its quality from that. No
 solve returns an infinity, and no NaN leaves :meth:`FloatMatrix.public`.
@@ -10,7 +10,7 @@ solve returns an infinity, and no NaN leaves :meth:`FloatMatrix.public`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,30 +22,40 @@ from obliquetd.algebra.accuracy import (
     dropped,
     finite,
     quiet,
-    warn_of_few_digits,
+    warn_of_rows,
 )
-from obliquetd.algebra.float_solve import solve_any, solve_square, surely_independent
+from obliquetd.algebra.float_solve import column_basis, solve_any, solve_square, surely_independent
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
     NORMAL,
     SMALLEST,
+    dots_bound,
     negligible,
     power_of_two,
     product_bound,
     roundings,
+    scaled_bound,
 )
 from obliquetd.algebra.singular import equilibrate
-from obliquetd.algebra.storage import gathered, unit_array
-from obliquetd.algebra.writing import number_text
-from obliquetd.errors import KindError, NumberError, SingularError, SizeError
+from obliquetd.algebra.storage import (
+    dense_array,
+    gathered,
+    most_at_one_place,
+    placed,
+    row_sizes,
+    row_sums,
+    trimmed,
+    unit_array,
+)
+from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products
+from obliquetd.algebra.to_float import to_float
+from obliquetd.errors import NumberError, SingularError
 
 __all__ = ["FLOAT", "FloatArithmetic", "FloatMatrix", "SolveReport"]
 
 LARGEST_DECOMPOSED = 2_000
 """Rows of a sparse singular system up to which its null space is sought."""
-LARGEST_DENSE = 50_000_000
-"""Entries of a dense matrix that may come out of sparse input (400 MB)."""
 
 
 class FloatArithmetic(Arithmetic):
@@ -63,23 +73,7 @@ class FloatArithmetic(Arithmetic):
         return hash("float")
 
     def scalar(self, value: Any) -> float:
-        if isinstance(value, float):
-            return value
-        try:
-            number = int(value.numerator) / int(value.denominator)
-            if number == 0 and value:
-                raise OverflowError
-            return number
-        except OverflowError:
-            raise NumberError(
-                f"the number {number_text(value)} is beyond the range of floats, 1e-308 to 1e308; "
-                "use arithmetic='exact'"
-            ) from None
-        except AttributeError:
-            raise KindError(
-                f"the formula {value} has symbols, but the arithmetic is 'float'; substitute "
-                "numbers for them first, as in problem.subs({symbol: value})"
-            ) from None
+        return to_float(value)
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if values.dtype == float:
@@ -101,7 +95,8 @@ class FloatArithmetic(Arithmetic):
         """A power of two, so that dividing by it never rounds."""
         assert isinstance(matrix, FloatMatrix)
         array = matrix.array if isinstance(matrix.array, np.ndarray) else matrix.array.data
-        return float(power_of_two(np.abs(finite(array)).max(initial=0.0)))
+        finite(array)
+        return float(power_of_two(max(array.max(initial=0.0), -array.min(initial=0.0))))
 
     def frobenius_norm(self, matrix: Matrix) -> float:
         unit = self.magnitude(matrix)
@@ -128,31 +123,32 @@ class FloatArithmetic(Arithmetic):
     def matrix(self, rows: Any, shape: tuple[int, int]) -> FloatMatrix:
         return FloatMatrix(np.asarray(rows, dtype=float).reshape(shape))
 
+    def column(self, values: Any) -> FloatMatrix:
+        return FloatMatrix(np.array(values, dtype=float).reshape(-1, 1))
+
     def assemble(
         self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
     ) -> FloatMatrix:
         """Each value is a product of up to four numbers of the data, known to its last places."""
+        found = gathered(shape, rows, columns, values)
+        if not isinstance(found, np.ndarray) and found.nnz == len(
+            values
+        ):  # none was added to another
+            return FloatMatrix(found, error=3 * EPS + roundings(1))
 
         def error() -> Any:
-            places = rows.astype(np.int64) * shape[1] + columns
-            most = np.unique(places, return_counts=True)[1].max(initial=1)
-            return gathered(shape, rows, columns, np.abs(values)) * (3 * EPS + roundings(most))
+            size = gathered(shape, rows, columns, np.abs(values))
+            return size * (3 * EPS + roundings(most_at_one_place(shape, rows, columns)))
 
-        return FloatMatrix(gathered(shape, rows, columns, values), error=error)
+        return FloatMatrix(found, error=error)
 
     def embedded(self, part: Any, places: Sequence[int], n: int) -> Any:
         """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""
-
-        def placed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-            full = np.zeros((n, values.shape[1]))
-            full[np.asarray(places, dtype=np.intp)] = values
-            return full
-
-        return FloatMatrix(placed(part.dense()), part.report, lambda: placed(part.dense_error()))
+        values = placed(part.dense(), places, n)
+        return FloatMatrix(values, part.report, lambda: placed(part.dense_error(), places, n))
 
     def identity(self, n: int) -> FloatMatrix:
-        eye = unit_array(n)
-        return FloatMatrix(eye, error=eye * 0.0)
+        return FloatMatrix(unit_array(n), error=0.0)
 
 
 FLOAT = FloatArithmetic()
@@ -166,31 +162,63 @@ class FloatMatrix(Matrix):
     ----------
     array : numpy.ndarray or scipy.sparse array
     report : SolveReport, optional
-    error : array of that shape, or function that returns one, optional
-        A bound on the error of each entry; a function is called when it is first asked
-        for. None is the last place of each entry, as for data.
+    error : array of that shape, float, or function that returns an array, optional
+        A bound on the error of each entry, or on all of their relative errors; a function is
+        called when it is first asked for. None is the last place of each entry, as for data.
+    rows : function of a slice, or of indices, optional
+        Makes some rows anew with their bounds, which for all rows would take as much memory again.
     """
 
     arithmetic = FLOAT
 
     def __init__(
-        self, array: Any, report: SolveReport | None = None, error: Any | Callable[[], Any] = None
+        self,
+        array: Any,
+        report: SolveReport | None = None,
+        error: Any | Callable[[], Any] = None,
+        rows: Callable[[slice], FloatMatrix] | None = None,
     ) -> None:
-        self.array, self.report, self._error = array, report, error
+        self.array, self.report, self._rows = array, report, rows
+        self._error = EPS if error is None else error
         self._spread = error if isinstance(error, Spread) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FloatMatrix, (self.array, self.report, self.error)
+        error = self.error if self.relative is None else self.relative
+        return FloatMatrix, (self.array, self.report, error)
 
     @property
     def error(self) -> Any:
         """How far each entry may be from its value in exact arithmetic, in the same format."""
-        if self._error is None:
-            return abs(self.array) * EPS  # not kept: it is as large as the data
+        if self.relative is not None:
+            return abs(self.array) * self.relative  # not kept: it is as large as the data
         if callable(self._error):
             with np.errstate(all="ignore"):
                 self._error = self._error()
         return self._error
+
+    @property
+    def relative(self) -> float | None:
+        """The bound on every relative error, where there is one for all."""
+        return self._error if isinstance(self._error, float) else None
+
+    def part(self, rows: Any) -> FloatMatrix:
+        """Some of the rows, with bounds that are made for them alone where that can be."""
+        if self._rows and callable(self._error):
+            return self._rows(rows)
+        error = self._error if self.relative is not None else self.error[rows]
+        return FloatMatrix(self.array[rows], error=error)
+
+    def cross(self, *chain: Any, balanced: bool = False) -> FloatMatrix:
+        if not is_tall(self, chain):
+            return super().cross(*chain, balanced=balanced)
+        units = power_of_two(column_sizes(self.array)) if balanced else None
+        value, bound = crossed(self, chain, units)
+        return FloatMatrix(value, error=bound)
+
+    def row_products(self, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
+        if not (self.sparse and is_tall(right, (right,))):
+            return super().row_products(right)
+        return ((p, FloatMatrix(x, error=e)) for p, x, e in row_products(self, right))
 
     @property
     def sparse(self) -> bool:
@@ -199,22 +227,11 @@ class FloatMatrix(Matrix):
 
     def dense(self) -> npt.NDArray[np.float64]:
         """The entries as a numpy array, refused where that would fill the memory."""
-        return self._dense(self.array)
+        return dense_array(self.array)
 
     def dense_error(self) -> npt.NDArray[np.float64]:
         """The bounds on the errors as a numpy array."""
-        return self._dense(self.error)
-
-    def _dense(self, array: Any) -> npt.NDArray[np.float64]:
-        if isinstance(array, np.ndarray):
-            return array
-        m, n = self.shape
-        if m * n > LARGEST_DENSE:
-            raise SizeError(
-                f"a dense {m} by {n} matrix takes {8 * m * n:,} bytes; ask for the products you "
-                "need (v_pi, xi, best, fixed points) in place of the matrix"
-            )
-        return array.toarray()  # type: ignore[no-any-return]
+        return dense_array(self.error)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -242,40 +259,32 @@ class FloatMatrix(Matrix):
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:
         total = self.array + other.array
-        return _wrap(total, lambda: self.error + other.error + abs(total) * EPS)
+        return _wrap(total, lambda: trimmed(self.error + other.error + abs(total) * EPS))
 
     def __sub__(self, other: FloatMatrix) -> FloatMatrix:
         gap = self.array - other.array
-        return _wrap(gap, lambda: self.error + other.error + abs(gap) * EPS)
+        return _wrap(gap, lambda: trimmed(self.error + other.error + abs(gap) * EPS))
 
     def scaled(self, factor: Any) -> FloatMatrix:
         scaled = quiet(lambda: self.array * factor)
+        if self.relative is not None:
+            return _wrap(scaled, self.relative + EPS)
         return _wrap(scaled, lambda: self.error * abs(factor) + abs(scaled) * EPS)
 
     def scale_rows(self, factors: FloatMatrix) -> FloatMatrix:
         by = factors.dense()
         scaled = quiet(lambda: self.array * by)
-
-        def error() -> Any:
-            bound = self.error * abs(by)
-            for array, factor in ((self.array, factors.error), (scaled, EPS)):
-                part = abs(array) * factor
-                bound = bound + part if self.sparse else np.add(bound, part, out=bound)
-            return bound if self.sparse else np.add(bound, SMALLEST, out=bound)
-
-        return _wrap(scaled, error)
+        return _wrap(
+            scaled,
+            lambda: scaled_bound(self.array, self.error, by, factors.error, scaled),
+            lambda rows: self.part(rows).scale_rows(factors.part(rows)),
+        )
 
     def row_dots(self, other: FloatMatrix) -> FloatMatrix:
-        def sums(product: Any) -> Any:
-            return np.asarray(product.sum(axis=1)).reshape(-1, 1)
-
-        def error() -> Any:
-            a, b = abs(self.array), abs(other.array)
-            return sums(
-                a * other.error + self.error * (b + other.error) + a * b * roundings(a.shape[1])
-            )
-
-        return FloatMatrix(sums(quiet(lambda: self.array * other.array)), error=error)
+        return FloatMatrix(
+            row_sums(quiet(lambda: self.array * other.array)),
+            error=lambda: row_sums(dots_bound(self.array, self.error, other.array, other.error)),
+        )
 
     def submatrix(self, rows: Sequence[int], columns: Sequence[int]) -> FloatMatrix:
         i, j = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
@@ -305,33 +314,31 @@ class FloatMatrix(Matrix):
         zero = negligible(self.array, self.error)
         return FloatMatrix(np.where(zero, 0.0, self.array), error=lambda: self.error)
 
-    def check_digits(self, what: str, at_least: Any = 0) -> None:
+    def check_digits(self, what: str, at_least: Any = 0) -> bool:
         if self.sparse or not self.array.size:
-            return
-        sizes = np.maximum(np.abs(self.array).max(axis=1), float(at_least))
-        seen = sizes > 0
-        if seen.any():
-            growth = float((self.error.max(axis=1)[seen] / sizes[seen]).max())
-            warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth)
+            return False
+        return warn_of_rows(what, self.array, self.error, float(at_least))
 
     def row_units(self) -> FloatMatrix:
-        largest = abs(self.array).max(axis=1)
-        largest = largest if isinstance(largest, np.ndarray) else largest.toarray()
-        units = 1.0 / power_of_two(np.asarray(largest).ravel())
+        units = 1.0 / power_of_two(row_sizes(self.array))
         return FloatMatrix(units.reshape(-1, 1), error=np.zeros((len(units), 1)))
 
     def unbounded(self) -> FloatMatrix:
         return FloatMatrix(np.where(np.isnan(self.dense()), math.inf, self.dense()))
 
     def surely_independent(self) -> bool:
-        data = not self.sparse and self._error is None
-        return data and surely_independent(self.balanced().array)
+        data = not self.sparse and self.relative is not None
+        return data and surely_independent(self.array)
 
     def balanced(self) -> FloatMatrix:
         if self.sparse:
             return self
-        scale = power_of_two(np.abs(self.array).max(axis=0, initial=0.0))
-        return FloatMatrix(self.array / scale, error=lambda: self.error / scale)
+        scale = power_of_two(column_sizes(self.array))
+
+        def over(matrix: FloatMatrix, rows: Any = None) -> FloatMatrix:
+            return FloatMatrix(matrix.array / scale, None, lambda: matrix.error / scale, rows)
+
+        return over(self, lambda rows: over(self.part(rows)))
 
     # --- solving --------------------------------------------------------------------------
 
@@ -360,15 +367,8 @@ class FloatMatrix(Matrix):
         return equilibrate(finite(self.dense()), self.dense_error())
 
     def column_basis(self) -> FloatMatrix:
-        system = self._system()
-        if system.graded:  # an orthonormal basis would bury the small rows in rounding
-            basis, error = system.column_echelon()
-            return FloatMatrix(basis, error=error)
-        columns = self.balanced()
-        u, s, vt = np.linalg.svd(columns.dense(), full_matrices=False)
-        kept = slice(0, system.rank)
-        error = columns.error @ np.abs(vt[kept].T) / s[kept] + np.abs(u[:, kept]) * EPS
-        return FloatMatrix(u[:, kept], error=error)
+        basis, error = column_basis(self._system(), self.balanced())
+        return FloatMatrix(basis, error=error)
 
     def rank(self) -> int:
         return int(self._system().rank)
@@ -388,10 +388,9 @@ class FloatMatrix(Matrix):
         return out
 
 
-def _wrap(array: Any, error: Any = None) -> FloatMatrix:
-    if isinstance(array, np.ndarray):
-        return FloatMatrix(array, error=error)
-    return FloatMatrix(array.tocsr(), error=error)
+def _wrap(array: Any, error: Any = None, rows: Any = None) -> FloatMatrix:
+    kept = array if isinstance(array, np.ndarray) else trimmed(array.tocsr())
+    return FloatMatrix(kept, error=error, rows=rows)
 
 
 def _from_null(found: tuple[Any, Any]) -> FloatMatrix:

@@ -28,6 +28,7 @@ __all__ = [
     "in_ball",
     "independent",
     "is_finite",
+    "over_ball",
     "rational_inside",
     "root_between",
     "value_at",
@@ -191,9 +192,7 @@ class FunctionMatrix:
             if belows[0].degree() == 0:
                 total += self._horner(matrices[order], ball)
                 continue
-            D, D1, D2 = (_over(p, ball) for p in belows)
-            q = 1 / D
-            inverses = (q, -D1 * q * q, (2 * D1 * D1 - D * D2) * q * q * q)
+            inverses = _inverses(belows, ball)
             for k in range(order + 1):  # Leibniz, of N and 1/D
                 factor = inverses[k] * (2 if (order, k) == (2, 1) else 1)
                 total += self._horner(matrices[order - k], ball) * factor
@@ -218,7 +217,7 @@ def is_finite(matrix: Any) -> bool:
     return all(x.is_finite() for x in matrix.entries())
 
 
-def determinant_above(parts: Sequence[FunctionMatrix], size: int) -> Any | None:
+def determinant_above(parts: Sequence[Any], size: int) -> Any | None:
     """The numerator of the determinant of a sum, and maybe more factors; None of a large degree."""
     below = ONE
     for part in parts:
@@ -263,6 +262,28 @@ def rational_inside(low: Any, high: Any) -> Any:
     """The native rational of the smallest denominator strictly between two others."""
     a, b = (Fraction(int(x.p), int(x.q)) for x in (low, high))
     return rational(simplest_between(a, b, closed=False))
+
+
+def over_ball(above: Any, below: Any, ball: Any, order: int = 0) -> Any:
+    """A ball that holds a fraction, or a derivative of it up to the second, at all points of a ball."""
+    (N, *more), (D, *others) = (
+        [p, p.derivative(), p.derivative().derivative()] for p in (above, below)
+    )
+    if D.degree() == 0:
+        return _over([N, *more][order], ball) / D[0]
+    inverses = _inverses((D, *others), ball)
+    return sum(
+        (_over([N, *more][order - k], ball) * inverses[k] * (2 if (order, k) == (2, 1) else 1)
+         for k in range(order + 1)),
+        flint.arb(0),
+    )  # fmt: skip
+
+
+def _inverses(belows: Sequence[Any], ball: Any) -> tuple[Any, Any, Any]:
+    """Balls of 1/D and of its first two derivatives, from D and its own."""
+    D, D1, D2 = (_over(p, ball) for p in belows)
+    q = 1 / D
+    return q, -D1 * q * q, (2 * D1 * D1 - D * D2) * q * q * q
 
 
 def _over(polynomial: Any, ball: Any) -> Any:

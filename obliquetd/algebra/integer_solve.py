@@ -12,12 +12,20 @@ import math
 from typing import Any
 
 import flint
+from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices._dfm import DFM
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra.lifting import solve_by_lifting
 
-__all__ = ["common_denominator", "divided_by_sum", "solve_by_integers"]
+__all__ = [
+    "added_up",
+    "common_denominator",
+    "divided_by_sum",
+    "over_one_denominator",
+    "solve_by_integers",
+]
 
 LARGE = 800
 """From this size a solve takes seconds."""
@@ -77,18 +85,51 @@ def common_denominator(numbers: list[Any]) -> Any:
 
     Examples
     --------
-    >>> from sympy import QQ
     >>> int(common_denominator([QQ(1, 6), QQ(1, 4), QQ(2)]))
     12
     """
+    return _short_multiple({x.denominator for x in numbers})
+
+
+def _short_multiple(belows: set[Any]) -> Any:
     found, most = flint.fmpz(1), 64
-    for below in {x.denominator for x in numbers}:
+    for below in belows:
         if found % below:
             found = found.lcm(below)
             most = max(most, below.bit_length())
             if found.bit_length() > 2 * most:
                 return None
     return found
+
+
+def over_one_denominator(numbers: list[Any]) -> tuple[list[Any], Any] | None:
+    """Rationals as integers over :func:`common_denominator`; None where there is none."""
+    belows = [x.denominator for x in numbers]
+    different = set(belows)
+    common = _short_multiple(different)
+    if common is None:
+        return None
+    factors = {below: common // below for below in different}
+    return [x.numerator * factors[below] for x, below in zip(numbers, belows, strict=True)], common
+
+
+def added_up(
+    shape: tuple[int, int], places: list[int], whole: list[Any], common: Any
+) -> DomainMatrix:
+    """The matrix of integers over one denominator, those at one place added; places count row by row.
+
+    Examples
+    --------
+    >>> added_up((1, 2), [1, 1], [1, 2], 6).to_list()
+    [[0, 1/2]]
+    """
+    out = [0] * (shape[0] * shape[1])
+    for place, value in zip(places, whole, strict=True):
+        out[place] += value
+    if not out:
+        return DomainMatrix.zeros(shape, QQ).to_dense()
+    found = flint.fmpq_mat(flint.fmpz_mat(*shape, out)) / flint.fmpq(common)
+    return DomainMatrix.from_rep(DFM._new(found, shape, QQ))
 
 
 def _common_denominator(numbers: Any) -> int:

@@ -119,16 +119,22 @@ def walked(P: Any) -> tuple[Array, float] | None:
     (array, float) or None
         None where the walk has not settled after :data:`MOST_STEPS`.
     """
+    import scipy.sparse as sparse
+
     n = P.shape[0]
-    backward = P.T.tocsr()
-    x = np.full(n, 1.0 / n)
+    step_back = ((1 - REST) * P.T + REST * sparse.eye_array(n)).tocsr()
+    both = np.empty((n, 2))
+    both[:, 0] = 1.0 / n
     e = np.random.default_rng(n).uniform(-1.0, 1.0, n) / n
-    e -= e.mean()
-    first = float(np.abs(e / x).max())
+    both[:, 1] = e - e.mean()
+    x = both[:, 0]
+    first = float(np.abs(both[:, 1] / x).max())
     counted, change = 0.0, math.inf
     for step in range(MOST_STEPS):
-        both = (1 - REST) * (backward @ np.column_stack([x, e])) + REST * np.column_stack([x, e])
-        following, e = both[:, 0] / both[:, 0].sum(), both[:, 1] - both[:, 1].sum() / n
+        both = step_back @ both
+        following, e = both[:, 0], both[:, 1]
+        following /= following.sum()
+        e -= e.sum() / n
         if not (following > 0).all():
             return None
         change = float(np.abs(following - x).max() if step < 3 else np.abs(following / x - 1).max())
@@ -136,7 +142,7 @@ def walked(P: Any) -> tuple[Array, float] | None:
         left = float(np.abs(e / x).max()) / first
         counted += left
         if left <= FORGOTTEN and change <= SETTLED * EPS:
-            return x, 1.0 + 2.0 * counted
+            return x.copy(), 1.0 + 2.0 * counted
         if step == 200 and left > 0.5:  # a walk that long could not settle in time
             return None
     return None

@@ -12,9 +12,11 @@ A *native scalar* is an element of the arithmetic's own number type; it supports
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -216,8 +218,9 @@ class Matrix(ABC):
         """Every entry that is zero for all that is known set to zero: rounding, among floats."""
         return self
 
-    def check_digits(self, what: str, at_least: Any = 0) -> None:  # noqa: B027
-        """Warn where some row of floats, or the size ``at_least``, keeps few correct digits."""
+    def check_digits(self, what: str, at_least: Any = 0) -> bool:  # noqa: ARG002
+        """Warn, and say so, where a row of floats, or the size ``at_least``, keeps few correct digits."""
+        return False
 
     def denominator(self) -> Any:
         """A native number that makes every entry whole when it multiplies them; 1 unless of rationals."""
@@ -230,6 +233,31 @@ class Matrix(ABC):
     def unbounded(self: M) -> M:
         """What grew beyond the floats as infinite: NaN is infinity less infinity there."""
         return self
+
+    def cross(self: M, *chain: M, balanced: bool = False) -> M:
+        """``self.T`` times the product of the others; tall floats go by blocks of rows.
+
+        With ``balanced``, of :meth:`balanced` columns.
+
+        Examples
+        --------
+        >>> from obliquetd.algebra import read_matrices
+        >>> x, a = read_matrices(x=[1, 2], a=[[0, 1], [1, 0]])
+        >>> x.cross(a, x).item()
+        4
+        """
+        left = self.balanced() if balanced else self
+        return left.T @ functools.reduce(operator.matmul, chain)
+
+    def part(self: M, rows: slice) -> M:
+        """Some of the rows."""
+        if rows == slice(None):
+            return self
+        return self.submatrix(range(self.shape[0])[rows], range(self.shape[1]))
+
+    def row_products(self: M, right: M) -> Iterator[tuple[slice, M]]:
+        """Slices of rows of ``self @ right`` with what stands there: of tall floats some at a time."""
+        yield slice(None), self @ right
 
     def surely_independent(self) -> bool:
         """Whether the columns are known at once to be independent: tall data of floats may be."""

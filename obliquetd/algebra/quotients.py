@@ -215,6 +215,11 @@ def real_places(polynomial: Any, low: Any, high: Any) -> list[Any] | None:
     >>> real_places(flint.fmpq_poly([-1, 0, 2]), flint.fmpq(0), flint.fmpq(1))
     """
     found = []
+    if polynomial.degree() == 1:
+        root = -polynomial[0] / polynomial[1]
+        return [root] if low < root < high else []
+    if polynomial.degree() == 2 and polynomial[1] ** 2 < 4 * polynomial[0] * polynomial[2]:
+        return []
     for factor, _ in (polynomial * polynomial.denom()).numer().factor()[1]:
         if factor.degree() == 1:
             root = -flint.fmpq(factor[0], factor[1])

@@ -31,10 +31,12 @@ __all__ = [
     "SMALLEST",
     "STATIONARY",
     "UNSTABLE",
+    "dots_bound",
     "negligible",
     "power_of_two",
     "product_bound",
     "roundings",
+    "scaled_bound",
 ]
 
 EPS = float(np.finfo(float).eps)
@@ -127,3 +129,19 @@ def product_bound(a: Any, a_error: Any, b: Any, b_error: Any, *, right: bool) ->
     for k in range(b.shape[1]):
         out[:, [k]] = of(a, a_error, b[:, [k]], b_error[:, [k]])
     return out
+
+
+def scaled_bound(a: Any, a_error: Any, by: Any, by_error: Any, scaled: Any) -> Any:
+    """A bound on the error of each row of a times a number of its own."""
+    bound = a_error * abs(by)
+    dense = isinstance(a, np.ndarray)
+    for array, factor in ((a, by_error), (scaled, EPS)):
+        part = abs(array) * factor
+        bound = np.add(bound, part, out=bound) if dense else bound + part
+    return np.add(bound, SMALLEST, out=bound) if dense else bound
+
+
+def dots_bound(a: Any, a_error: Any, b: Any, b_error: Any) -> Any:
+    """What the entries of a times those of b add to a bound on the sums of rows."""
+    a, b = abs(a), abs(b)
+    return a * b_error + a_error * (b + b_error) + a * b * roundings(a.shape[1])

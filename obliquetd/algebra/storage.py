@@ -5,11 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["SPARSE_FROM", "gathered", "listed", "unit_array", "worth_keeping_sparse"]
+from obliquetd.errors import SizeError
+
+__all__ = [
+    "SPARSE_FROM",
+    "dense_array",
+    "gathered",
+    "listed",
+    "most_at_one_place",
+    "placed",
+    "row_sizes",
+    "row_sums",
+    "trimmed",
+    "unit_array",
+    "worth_keeping_sparse",
+]
 
 SPARSE_FROM = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
+LARGEST_DENSE = 50_000_000
+"""Entries of a dense matrix that may come out of sparse input (400 MB)."""
+
+
+def dense_array(array: Any) -> npt.NDArray[np.float64]:
+    """The same entries as a numpy array.
+
+    Raises
+    ------
+    SizeError
+        Where it was sparse, and this would fill the memory.
+    """
+    if isinstance(array, np.ndarray):
+        return array
+    m, n = array.shape
+    if m * n > LARGEST_DENSE:
+        raise SizeError(
+            f"a dense {m} by {n} matrix takes {8 * m * n:,} bytes; ask for the products you "
+            "need (v_pi, xi, best, fixed points) in place of the matrix"
+        )
+    return array.toarray()  # type: ignore[no-any-return]
 
 
 def listed(array: Any) -> list[Any]:
@@ -32,9 +68,9 @@ def gathered(shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> An
     array([[0., 5.]])
     """
     if not worth_keeping_sparse(shape, len(values)):
-        dense = np.zeros(shape)
-        np.add.at(dense, (rows, columns), values)
-        return dense
+        flat = np.asarray(rows) * shape[1] + columns
+        found = np.bincount(flat, weights=values, minlength=shape[0] * shape[1])
+        return found.reshape(shape)
     import scipy.sparse as sparse
 
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape))
@@ -47,3 +83,43 @@ def unit_array(n: int) -> Any:
     import scipy.sparse as sparse
 
     return sparse.csr_array(sparse.eye_array(n))
+
+
+def most_at_one_place(shape: tuple[int, int], rows: Any, columns: Any) -> int:
+    """How many entries :func:`gathered` adds up at one place, at most.
+
+    Examples
+    --------
+    >>> most_at_one_place((2, 2), np.array([0, 1, 1]), np.array([0, 1, 1]))
+    2
+    """
+    places = np.sort(rows.astype(np.int64) * shape[1] + columns)
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    return int(np.diff(starts, append=len(places)).max(initial=1))
+
+
+def placed(values: npt.NDArray[Any], places: Any, n: int) -> npt.NDArray[Any]:
+    """An array of n rows that has the given ones at these places, and zeros."""
+    full = np.zeros((n, values.shape[1]))
+    full[np.asarray(places, dtype=np.intp)] = values
+    return full
+
+
+def row_sums(array: Any) -> npt.NDArray[Any]:
+    """The sums of rows, dense or sparse, as a column."""
+    return np.asarray(array.sum(axis=1)).reshape(-1, 1)
+
+
+def row_sizes(array: Any) -> npt.NDArray[Any]:
+    """The largest absolute value of each row, dense or sparse."""
+    largest = abs(array).max(axis=1)
+    found = largest if isinstance(largest, np.ndarray) else largest.toarray()
+    return np.asarray(found).ravel()
+
+
+def trimmed(array: Any) -> Any:
+    """The array in the memory that it needs: scipy leaves sums of sparse ones in what they might have taken."""
+    if isinstance(array, np.ndarray):
+        return array
+    whole = array.data.base
+    return array if whole is None or whole.size <= array.data.size else array.copy()

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from obliquetd.algebra import FloatMatrix
+from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.scalars import Rounded, rounded_entries
@@ -52,8 +54,7 @@ class AtRest:
         products, total = self.products, 0
         seen: set[int] = set()
         for table, row in {v[1:] for v in self._vectors()}:
-            i, j = features_of(products.ops, table).support()
-            seen |= set(j[np.isin(i, products.rows[row])].tolist())
+            seen |= _filled(features_of(products.ops, table), products.rows[row])
         for slot, over in products.weights.items():
             terms = [t for group in products.groups for t in group.update[slot]]
             along = all(t.left is not None and t.left[0] != "weights" for t in terms)
@@ -67,9 +68,37 @@ class AtRest:
 
     def updates(self) -> Iterator[Vector]:
         """The constants and columns in the order of the outcomes, as they stand in the problem."""
-        groups = {int(o): (g, k) for g in self.products.groups for k, o in enumerate(g.outcomes)}
-        for outcome in sorted(groups):
-            yield from self._of(outcome, *groups[outcome])
+        groups = self.products.groups
+        outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
+        owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
+        within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
+        seen: set[Any] = set()
+        order = np.argsort(outcomes, kind="stable")
+        for at in (i for p in blocks(len(order)) for i in order[p].tolist()):
+            outcome, group = int(outcomes[at]), groups[owner[at]]
+            direction = self._direction(group, outcome)
+            if direction is not None and direction in seen:
+                continue
+            found = list(self._of(outcome, group, int(within[at])))
+            if direction is not None and found:
+                seen.add(direction)
+                found = [max(found, key=_largest)]
+            yield from found
+
+    def _direction(self, group: Group, outcome: int) -> Any:
+        """The one row of features along which a group moves one vector, where floats say so.
+
+        All columns are multiples of it then, and one of them spans what they do.
+        """
+        if self.products.ops.arithmetic.kind != "float":
+            return None
+        moved = {(slot, t.left) for slot, terms in group.update.items() for t in terms}
+        if len(moved) != 1:
+            return None
+        ((slot, left),) = moved
+        if not is_feature(left):
+            return None
+        return slot, left[1], int(self.products.rows[left[2]][outcome])
 
     def _of(self, outcome: int, group: Group, k: int) -> Iterator[Vector]:
         constant: Vector = {}
@@ -123,9 +152,26 @@ class AtRest:
         key = vector[1], int(self.products.rows[vector[2]][outcome])
         if key not in self.rows:
             table = features_of(self.products.ops, vector[1])
-            row = rounded_entries(table.submatrix([key[1]], range(self.d)).T)
+            row = rounded_entries(table.part(slice(key[1], key[1] + 1)).T)
             self.rows[key] = {i: x for i, x in enumerate(row) if x}
         return self.rows[key]
+
+
+def _filled(table: Any, rows: Any) -> set[int]:
+    """The columns of a table that have an entry in some of its rows."""
+    if isinstance(table, FloatMatrix) and not table.sparse:
+        found = np.zeros(table.shape[1], dtype=bool)
+        for p in blocks(len(rows)):
+            found |= (table.array[rows[p]] != 0).any(axis=0)
+            if found.all():
+                break
+        return set(np.flatnonzero(found).tolist())
+    i, j = table.support()
+    return set(j[np.isin(i, rows)].tolist())
+
+
+def _largest(vector: Vector) -> float:
+    return max(float(abs(x.value)) for x in vector.values())
 
 
 def number_at(column: Any, k: int) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT
-from obliquetd.dynamics.terms import Group, RuleOnColumns, Slot
+from obliquetd.dynamics.terms import Group, OneRun, RuleOnColumns, Slot
 from obliquetd.learners import Learner
 from obliquetd.learners.forms import Form, NoFormError, is_feature
 from obliquetd.learners.wholes import is_of_wholes
@@ -57,11 +57,12 @@ class Blocks(NamedTuple):
         return len(self.features)
 
 
-class FloatsByColumn:
+class FloatsByColumn(OneRun):
     """The numbers of some outcomes, plain floats; see :class:`obliquetd.learners.forms.Columns`."""
 
     def __init__(self, features: Floats, places: dict[str, Any], *, strict: bool) -> None:
-        self.features, self.places, self.strict = features, places, strict
+        super().__init__(places, strict=strict)
+        self.features = features
         self._rows: dict[str, Floats] = {}
         self._constants: dict[float, Floats] = {}
 
@@ -76,9 +77,17 @@ class FloatsByColumn:
 
     native = constant
 
+    def product(self, a: Any, b: Any) -> Any:
+        """The product for each outcome."""
+        return a * b
+
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
         return np.sign(column)
+
+    def zeros(self, column: Any) -> Any:
+        """Whether the number is 0, for each outcome."""
+        return column == 0.0
 
     def is_zero(self, column: Any) -> bool:
         """Whether a column is 0 for every outcome."""
@@ -86,12 +95,8 @@ class FloatsByColumn:
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """Row by row of the combinations themselves: their parts may cancel."""
-        whole = np.einsum("oi,oi->o", self._combined(u), self._combined(v))
-        if half is None:
-            return whole
-        if self.is_zero(whole):
-            return self.constant(1 - 2 * half)
-        return 2 * whole if half == 0 else -whole
+        whole = self.kept(u, v, lambda: np.einsum("oi,oi->o", self._combined(u), self._combined(v)))
+        return self.halved(whole, half)
 
     def _combined(self, form: Form) -> Any:
         total: Any = None
@@ -181,7 +186,9 @@ class BlockRule:
     @cached_property
     def _found(self) -> tuple[list[Group], set[Slot]]:
         with np.errstate(all="ignore"):
-            return self.rule.groups(np.flatnonzero(self._outcomes[2]), carried=self.carried)
+            chance = self._outcomes[2]
+            every = self.rule.everything if chance.all() else np.flatnonzero(chance)
+            return self.rule.groups(every, carried=self.carried)
 
     @property
     def groups(self) -> list[Group]:
@@ -224,9 +231,11 @@ class BlockRule:
         rule, filled = self.rule, self._found[1]
         for group in self.groups:
             at = group.outcomes[np.linspace(0, len(group.outcomes) - 1, HELD).astype(int)]
-            pairs = zip(
-                rule.run(at, filled, strict=True), rule.run(at, filled, strict=False), strict=True
+            strict, plain = (
+                rule.run(rule.columns(rule.places(at), strict=way), at, filled)
+                for way in (True, False)
             )
+            pairs = zip(strict, plain, strict=True)
             if not all(is_of_wholes(mine, theirs, _alike) for mine, theirs in pairs):
                 return False
         return True

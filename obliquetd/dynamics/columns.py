@@ -6,14 +6,18 @@ Exact numbers and formulas are arrays of objects. Floats carry the bounds on the
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import roundings
+from obliquetd.algebra.rounding import BLOCK, roundings
+from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.scalars import DYADIC, NORMAL, SMALLEST, UNIT
+from obliquetd.dynamics.terms import OneRun
 from obliquetd.learners.forms import Form, NoFormError
 from obliquetd.problem.native import Operators
 
@@ -21,15 +25,28 @@ __all__ = ["FieldColumns", "FloatColumns", "RoundedColumn", "columns_of", "datum
 
 
 class RoundedColumn:
-    """Floats with a bound on the error of each; see :class:`~obliquetd.dynamics.scalars.Rounded`."""
+    """Floats with a bound on the error of each; see :class:`~obliquetd.dynamics.scalars.Rounded`.
+
+    A product of data has one *relative* bound for all of its entries, from which the bounds are
+    made where they are asked for; a sum, whose terms may cancel, has a bound for each.
+    """
 
     __array_ufunc__ = None
-    __slots__ = ("error", "value")
+    __slots__ = ("_error", "relative", "value")
 
-    def __init__(self, value: Any, error: Any) -> None:
-        self.value, self.error = value, error
+    def __init__(self, value: Any, error: Any = None, relative: float | None = None) -> None:
+        self.value, self._error, self.relative = value, error, relative
+
+    @property
+    def error(self) -> Any:
+        """The bound on the error of each entry."""
+        if self._error is None:
+            self._error = abs(self.value) * self.relative
+        return self._error
 
     def __getitem__(self, at: Any) -> RoundedColumn:
+        if self.relative is not None:
+            return RoundedColumn(self.value[at], None, self.relative)
         return RoundedColumn(self.value[at], self.error[at])
 
     def __len__(self) -> int:
@@ -40,7 +57,7 @@ class RoundedColumn:
         return RoundedColumn(value, self.error + other.error + UNIT * abs(value))
 
     def __neg__(self) -> RoundedColumn:
-        return RoundedColumn(-self.value, self.error)
+        return RoundedColumn(-self.value, self._error, self.relative)
 
     def __sub__(self, other: RoundedColumn) -> RoundedColumn:
         return self + -other
@@ -49,12 +66,23 @@ class RoundedColumn:
         a, b = self.value, other.value
         value = a * b
         size = abs(value)
+        tiny = size < NORMAL
+        lost = tiny.any() and tiny & ((a != 0) | (self.error != 0)) & (
+            (b != 0) | (other.error != 0)
+        )
+        if self.relative is not None and other.relative is not None and not np.any(lost):
+            both = self.relative + other.relative + self.relative * other.relative
+            return RoundedColumn(value, None, both + UNIT)
         error = abs(a) * other.error + abs(b) * self.error + self.error * other.error + UNIT * size
-        lost = (size < NORMAL) & ((a != 0) | (self.error != 0)) & ((b != 0) | (other.error != 0))
         return RoundedColumn(value, error + SMALLEST * lost)
 
     def __truediv__(self, other: RoundedColumn) -> RoundedColumn:
         value = self.value / other.value
+        if self.relative is not None and other.relative is not None:
+            if not other.value.all():
+                raise NoFormError("a division by what may be 0")
+            both = (self.relative + other.relative) / (1 - other.relative)
+            return RoundedColumn(value, None, both + UNIT)
         below = abs(other.value) - other.error
         if not (below > 0).all():
             raise NoFormError("a division by what may be 0")
@@ -65,15 +93,36 @@ class RoundedColumn:
 def datum(values: Any) -> RoundedColumn:
     """Floats that came in: 0.5 is exact, 0.1 is not."""
     array = np.asarray(values, dtype=float)
-    exact = (abs(array) < 1e9) & (np.floor(array * DYADIC) == array * DYADIC)
+    exact = _dyadic(array)
+    if exact.all():
+        return RoundedColumn(array, None, 0.0)
+    if not (exact & (array != 0)).any():
+        return RoundedColumn(array, None, UNIT)
     return RoundedColumn(array, np.where(exact, 0.0, abs(array) * UNIT))
 
 
+def _dyadic(array: Any) -> Any:
+    """Which floats have so few binary digits that they are taken to be meant."""
+    return (abs(array) < 1e9) & (np.floor(array * DYADIC) == array * DYADIC)
+
+
 def features_of(ops: Operators, table: str) -> Matrix:
-    """A table of features; floats with the bounds of what came in."""
-    found = ops.Phi if table == "now" else ops.features_next
+    """A table of features; floats with the bounds of what came in. It is kept with the operators."""
+    known = ops.__dict__.setdefault("_tables", {})
+    if table not in known:
+        known[table] = _read(ops.Phi if table == "now" else ops.features_next)
+    return known[table]  # type: ignore[no-any-return]
+
+
+def _read(found: Matrix) -> Matrix:
     if not isinstance(found, FloatMatrix):
         return found
+    if not found.sparse and found.shape[0] > BLOCK:
+        exact = [_dyadic(found.array[p]) for p in blocks(found.shape[0])]
+        if all(x.all() for x in exact):
+            return FloatMatrix(found.array, error=0.0)
+        if not any(x.any() for x in exact):
+            return FloatMatrix(found.array, error=UNIT)
     if found.sparse:
         array = found.array.tocsr(copy=True)
         array.data = datum(array.data).error
@@ -81,7 +130,7 @@ def features_of(ops: Operators, table: str) -> Matrix:
     return FloatMatrix(found.array, error=datum(found.array).error)
 
 
-class FieldColumns:
+class FieldColumns(OneRun):
     """Rationals, or rational functions, of some outcomes.
 
     Parameters
@@ -93,7 +142,8 @@ class FieldColumns:
     """
 
     def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
-        self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
+        super().__init__(places, strict=strict)
+        self.ops, self.arithmetic = ops, ops.arithmetic
         self._constants: dict[Any, Any] = {}
 
     def constant(self, value: Any) -> Any:
@@ -119,12 +169,28 @@ class FieldColumns:
         return out
 
     def column(self, values: Any) -> Any:
-        """A column of native numbers."""
-        return values
+        """A column of native numbers; of one, where they are all the same."""
+        if not len(values):
+            return values
+        first = values[0]
+        same = all(x is first or x == first for x in values.tolist())
+        return values[:1] if same else values
+
+    def product(self, a: Any, b: Any) -> Any:
+        """The product for each outcome; of formulas, each pair of which is multiplied once."""
+        return a * b if self.arithmetic.kind == "exact" else _once(operator.mul, a, b)
+
+    def quotient(self, a: Any, b: Any) -> Any:
+        """The same for a quotient."""
+        return a / b if self.arithmetic.kind == "exact" else _once(operator.truediv, a, b)
 
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
         return np.array([self.arithmetic.sign(x) if x else 0 for x in column.tolist()])
+
+    def zeros(self, column: Any) -> Any:
+        """Whether the number is 0, for each outcome."""
+        return np.array([not x for x in column.tolist()])
 
     def is_zero(self, column: Any) -> bool:
         """Whether a column is 0 for every outcome."""
@@ -136,7 +202,7 @@ class FieldColumns:
         for (a, _), x in u.terms.items():
             for (b, _), y in v.terms.items():
                 total = total + x * y * self._dots(a, b)
-        return _halved(self, total, half)
+        return self.halved(total, half)
 
     def _dots(self, a: Any, b: Any) -> Any:
         (left, i), (right, j) = ((x[1], self.places[x[2]]) for x in (a, b))
@@ -145,6 +211,19 @@ class FieldColumns:
         for k, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
             out[k] = known[pair]
         return out
+
+
+def _once(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """The function of two columns, called once for each pair of objects: a table repeats its numbers."""
+    known: dict[tuple[int, int], Any] = {}
+    a, b = np.broadcast_arrays(a, b)
+    out = np.empty(len(a), dtype=object)
+    for k, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        key = id(x), id(y)
+        if key not in known:
+            known[key] = function(x, y)
+        out[k] = known[key]
+    return out
 
 
 class _Gram(dict):  # type: ignore[type-arg]
@@ -167,34 +246,38 @@ def _gram(ops: Operators, left: str, right: str) -> _Gram:
     return found[left, right]  # type: ignore[no-any-return]
 
 
-def _halved(columns: Any, whole: Any, half: int | None) -> Any:
-    """The part of one half: 2 and -1 of the whole, or 1 and -1 where it is 0; its sum does not round."""
-    if half is None:
-        return whole
-    if columns.is_zero(whole):
-        return columns.constant(1 - 2 * half)
-    return whole + whole if half == 0 else -whole
-
-
-class FloatColumns:
+class FloatColumns(OneRun):
     """Floats with error bounds, of some outcomes; parameters as for :class:`FieldColumns`."""
 
     def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
-        self.ops, self.arithmetic, self.places, self.strict = ops, ops.arithmetic, places, strict
+        super().__init__(places, strict=strict)
+        self.ops, self.arithmetic = ops, ops.arithmetic
+        self._constants: dict[Any, RoundedColumn] = {}
 
     def constant(self, value: Any) -> RoundedColumn:
         """A column with one number, of a rule's text or of a column."""
         if isinstance(value, RoundedColumn):
             return value
-        return datum([float(value)])
+        if value not in self._constants:
+            self._constants[value] = datum([float(value)])
+        return self._constants[value]
 
     def native(self, value: Any) -> RoundedColumn:
         """A column with one native number."""
         return datum([value])
 
     def column(self, values: Any) -> RoundedColumn:
-        """A column of native numbers."""
-        return datum(values)
+        """A column of native numbers; of one, where they are all the same."""
+        first = values[:1]
+        return datum(first if len(first) and (values == first[0]).all() else values)
+
+    def product(self, a: RoundedColumn, b: RoundedColumn) -> RoundedColumn:
+        """The product for each outcome."""
+        return a * b
+
+    def quotient(self, a: RoundedColumn, b: RoundedColumn) -> RoundedColumn:
+        """The quotient for each outcome."""
+        return a / b
 
     def signs(self, column: RoundedColumn) -> Any:
         """-1, 0 or 1 for each outcome."""
@@ -202,14 +285,33 @@ class FloatColumns:
             raise NoFormError("beyond the range of floats")
         return np.sign(column.value)
 
+    def zeros(self, column: RoundedColumn) -> Any:
+        """Whether the number is 0, for each outcome."""
+        return self.signs(column) == 0
+
     def is_zero(self, column: RoundedColumn) -> bool:
         """Whether a column is 0 for every outcome."""
-        return not (column.value.any() or column.error.any())
+        if len(column) and column.value[0]:
+            return False
+        return not (column.value.any() or (column.relative is None and column.error.any()))
 
     def inner(self, u: Form, v: Form, half: int | None) -> RoundedColumn:
         """Row by row of the combinations themselves: their parts may cancel."""
-        (left, right), d = (self._combined(x) for x in (u, v)), self.ops.Phi.shape[1]
-        a, b = left.array, right.array
+
+        def made() -> RoundedColumn:
+            m = len(next(iter(self.places.values())))
+            parts = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
+            value, error = (np.concatenate(part) for part in zip(*parts, strict=True))
+            return RoundedColumn(value, error)
+
+        found: RoundedColumn = self.halved(self.kept(u, v, made), half)
+        return found
+
+    def _inner(self, u: Form, v: Form, outcomes: slice) -> tuple[Any, Any]:
+        """The same of some of the outcomes, so that what is on the way stays small."""
+        left = self._combined(u, outcomes)
+        right = left if v is u else self._combined(v, outcomes)
+        a, b, d = left.array, right.array, self.ops.Phi.shape[1]
         product = a * b
         bound = abs(a) * right.error + left.error * (abs(b) + right.error)
         if isinstance(product, np.ndarray):
@@ -218,22 +320,32 @@ class FloatColumns:
         else:
             total = np.asarray(product.sum(axis=1)).ravel()
             size = np.asarray(abs(product).sum(axis=1)).ravel()
-        error = np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
-        return _halved(self, RoundedColumn(total, error), half)  # type: ignore[no-any-return]
+        return total, np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
 
-    def _combined(self, form: Form) -> FloatMatrix:
+    def _combined(self, form: Form, outcomes: slice) -> FloatMatrix:
         total: Any = None
         for ((_, table, row), _), column in form.terms.items():
             found = features_of(self.ops, table)
             assert isinstance(found, FloatMatrix)
-            at, m = self.places[row], len(self.places[row])
+            at = self.places[row][outcomes]
+            value, error = (x if len(x) == 1 else x[outcomes] for x in (column.value, column.error))
             by = FloatMatrix(
-                np.broadcast_to(column.value, m).reshape(m, 1),
-                error=np.broadcast_to(column.error, m).reshape(m, 1),
+                np.broadcast_to(value, len(at)).reshape(-1, 1),
+                error=np.broadcast_to(error, len(at)).reshape(-1, 1),
             )
-            part = FloatMatrix(found.array[at], error=found.error[at]).scale_rows(by)
+            part = found.part(at).scale_rows(by)
             total = part if total is None else total + part
         return total  # type: ignore[no-any-return]
+
+
+STRETCH = 2**17
+"""Entries of the combinations of features that are made at a time."""
+
+
+def _stretches(m: int, d: int) -> list[slice]:
+    """The outcomes 0, ..., m - 1, as many at a time as :data:`STRETCH` allows."""
+    step = max(1, STRETCH // max(1, d))
+    return [slice(k, k + step) for k in range(0, m, step)] or [slice(0, 0)]
 
 
 def columns_of(ops: Operators, places: dict[str, Any], *, strict: bool = False) -> Any:

@@ -62,7 +62,12 @@ class Expectation:
     def __init__(self, rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> None:
         self.rule, self.ops, self.arithmetic = rule, rule.ops, rule.ops.arithmetic
         self.carried = carried and rule.learner.has_memory
-        self.xi, self._weights = self._entries(xi), xi
+        self._weights = xi
+
+    @cached_property
+    def xi(self) -> list[Any]:
+        """The weight of each state, as the rule's numbers are."""
+        return self._entries(self._weights)
 
     @cached_property
     def sums(self) -> Sums | None:

@@ -1,4 +1,4 @@
-"""What a rule makes of every outcome of a problem, as a few columns of coefficients.
+"""What a rule makes of every outcome of a problem, as a few columns of coefficients: the rule run once for all.
 
 :class:`Products` holds the terms of :mod:`obliquetd.dynamics.terms` for groups of outcomes that
 agree on all comparisons of the rule. Each group is held against the rule itself: its way through the rule
@@ -8,20 +8,23 @@ route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
 
 from __future__ import annotations
 
+import math
 import random
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliquetd.dynamics.columns import RoundedColumn, columns_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import bare
-from obliquetd.dynamics.terms import Group, RuleOnColumns
+from obliquetd.dynamics.terms import Group, RuleOnColumns, Slot
 from obliquetd.learners.forms import NoFormError
 from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import is_of_wholes
 from obliquetd.learners.words import TWIN
+from obliquetd.problem.native import Operators
+from obliquetd.problem.places import members
 
 __all__ = ["Products", "products_of"]
 
@@ -29,6 +32,11 @@ MOST_HELD = 5
 """Outcomes of a group that are held against the rule on numbers; of a user's own rule all are."""
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
+MOST_KEPT = 200_000
+"""Outcomes whose columns are kept with a problem."""
+MOST_GUARDED = 10_000
+_GUARDED: set[Any] = set()
+"""The ways through the package's own rules that were held against the rule."""
 
 
 class Products:
@@ -45,8 +53,8 @@ class Products:
     Attributes
     ----------
     groups : list of Group
-    chance : column
-        Of each outcome, given its state.
+    chances : list of columns
+        Their product is the chance of each outcome, given its state.
     rows : dict of str to array of int
         For each outcome the state that is left, that is reached, and that its twin reaches.
     weights, memory : dict of slot to bool
@@ -55,53 +63,67 @@ class Products:
 
     def __init__(self, rule: RuleOnNumbers, visited: Any, *, carried: bool) -> None:
         self.rule, self.ops = rule, rule.ops
-        ops = self.ops
-        moves, passed = (np.array(x, dtype=object).astype(bool) for x in (ops.mu, visited))
-        self.first = np.flatnonzero(moves & passed[ops.state])
-        self.second = self.first
-        if rule.learner.reads & TWIN:
-            pairs = ops.state[self.first][:, None] == ops.state[self.first][None, :]
-            i, j = np.nonzero(pairs)
-            self.first, self.second = self.first[i], self.first[j]
-        self.rows = {
-            "s": ops.state[self.first], "n": ops.next_state[self.first],
-            "twin": ops.next_state[self.second],
-        }  # fmt: skip
-        given = self._numbers(columns_of(ops, self.rows))
+        told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
+        self.first, self.second, self.rows = told.first, told.second, told.rows
+        self.chances = told.chances
         self.runs = RuleOnColumns(
-            rule.learner, rule.values, rule.plain.numbers, self.rows, given,
-            partial(columns_of, ops),
-            ops.places.late, float if ops.arithmetic.kind == "float" else object,
+            rule.learner, rule.values, rule.plain.numbers, self.rows, told.numbers,
+            partial(columns_of, self.ops),
+            self.ops.places.late, float if self.ops.arithmetic.kind == "float" else object,
         )  # fmt: skip
-        everything = np.arange(len(self.first))
-        self.groups, self.filled = self.runs.groups(everything, carried=carried)
         self.weights, self.every_memory = self.runs.slots()
+        self.groups, self.filled = self._grouped(carried=carried)
         self.memory = {
             slot: over for slot, over in self.every_memory.items() if slot in self.filled
         }
         for group in self.groups:
+            self._guard(group)
+
+    def _grouped(self, *, carried: bool) -> tuple[list[Group], set[Slot]]:
+        """The groups of all outcomes, and what of the memory is ever filled."""
+        return self.runs.groups(self.runs.everything, carried=carried)
+
+    @cached_property
+    def chance(self) -> Any:
+        """Of each outcome, given its state."""
+        known = self.ops.__dict__.setdefault("_chances_of_outcomes", {})
+        if known.get("of") is not self.chances:
+            found = math.prod(self.chances[1:], start=self.chances[0])
+            if len(found) == 1:
+                found = found[np.zeros(len(self.first), dtype=np.intp)]
+            if len(found) > MOST_KEPT:
+                return found
+            known.update({"of": self.chances, "chance": found})
+        return known["chance"]
+
+    def among(self, column: Any, outcomes: Any) -> Any:
+        """The entries of some outcomes, in their order, of a column that has all or is of one number."""
+        return self.runs.among(column, outcomes)
+
+    def _guard(self, group: Group) -> None:
+        """:meth:`_check`, once for each way through one of the package's own rules.
+
+        Such a rule is a function of what it is given, and of a run on columns nothing decides but the answers to
+        its comparisons: with the same ones it does the same, and so makes the same terms of any numbers.
+        A user's own rule may know more, and is held for each problem.
+        """
+        rule = self.rule
+        if not is_shipped(rule.learner.rule):
             self._check(group)
-
-    def _numbers(self, columns: Any) -> dict[str, Any]:
-        """The columns of what a transition has; and the chance of each."""
-        ops, first, second = self.ops, self.first, self.second
-
-        def column(values: Any, at: Any = first) -> Any:
-            return columns.column(values[at])
-
-        pi, mu = column(ops.told_pi), column(ops.told_mu)
-        self.chance = column(ops.mu) * column(ops.probability)
-        g, rho = column(ops.row_discount), pi / mu
-        numbers = {
-            "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
-            "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
-            "rho_expected": columns.constant(1) if ops.places.late else rho,
-        }  # fmt: skip
-        if second is not first:
-            self.chance = self.chance * column(ops.mu, second) * column(ops.probability, second)
-            numbers["g_twin"] = column(ops.row_discount, second)
-            numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
-        return numbers
+            return
+        made = tuple(
+            (slot, term.left, term.factors)
+            for part in (group.update, group.handed) for slot, terms in part.items() for term in terms
+        )  # fmt: skip
+        key = (
+            rule.learner, rule.d, (type(self.ops.arithmetic), self.ops.arithmetic.kind), self.ops.places.late,
+            self.second is self.first, frozenset(self.filled), group.path, made,
+        )  # fmt: skip
+        if key not in _GUARDED:
+            self._check(group)
+            if len(_GUARDED) >= MOST_GUARDED:
+                _GUARDED.clear()
+            _GUARDED.add(key)
 
     def _check(self, group: Group) -> None:
         """Outcomes of a group, from the first to the last, in the strict mode and on numbers.
@@ -111,16 +133,24 @@ class Products:
         """
         size = len(group.outcomes)
         held = min(size, MOST_HELD) if is_shipped(self.rule.learner.rule) else size
-        at = group.outcomes[np.unique(np.linspace(0, size - 1, held).astype(int))]
-        strict = self.runs.run(at, self.filled, strict=True)
-        plain = self.runs.run(at, self.filled, strict=False)
+        at = np.unique(np.linspace(0, size - 1, held).astype(int))
+        strict, plain = (
+            self.runs.run(self._columns(group, at, strict=way), group.outcomes[at], self.filled)
+            for way in (True, False)
+        )
         for mine, theirs in zip(strict, plain, strict=True):
             if not is_of_wholes(mine, theirs, _same):
                 raise NoFormError("an entry counts in another way than the others")
-        for k, outcome in enumerate(at.tolist()):
-            self._hold_against_the_rule(outcome, k, plain)
+        for k, place in enumerate(at.tolist()):
+            self._hold_against_the_rule(group, place, k, plain)
 
-    def _hold_against_the_rule(self, outcome: int, k: int, plain: Any) -> None:
+    def _columns(self, group: Group, at: Any, *, strict: bool) -> Any:
+        """The columns of the outcomes at some places of a group."""
+        return self.runs.columns(self.runs.places(group.outcomes[at]), strict=strict)
+
+    def _hold_against_the_rule(self, group: Group, place: int, k: int, plain: Any) -> None:
+        """The outcome at a place of a group, the k-th of those in ``plain``."""
+        outcome = int(group.outcomes[place])
         rule, draw = self.rule, random.Random(outcome)
         small = [self.ops.arithmetic.one * k for k in range(-3, 4) if k]
         values: dict[Any, Any] = {}
@@ -162,6 +192,65 @@ class Products:
             second, u = self.rule.transition(int(self.second[outcome]))
             chance, t = chance * second, t._replace(twin=u.n, g_twin=u.g, rho_twin=u.rho)
         return Sample(t.s, t.n, chance, t)
+
+
+class _Told(NamedTuple):
+    """What the transitions of a problem tell any learner, by columns.
+
+    The chance of an outcome given its state is the product of ``chances``.
+    """
+
+    first: Any
+    second: Any
+    rows: dict[str, Any]
+    chances: list[Any]
+    numbers: dict[str, Any]
+
+
+def _told(ops: Operators, visited: Any, twins: bool) -> _Told:
+    """The outcomes of some states; kept with the operators, unless they are many."""
+    known = ops.__dict__.setdefault("_told_outcomes", {})
+    key = visited.tobytes(), twins
+    if key not in known:
+        found = _read(ops, visited, twins)
+        if len(found.first) > MOST_KEPT:
+            return found
+        known.clear()
+        known[key] = found
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
+    moves = np.asarray(ops.mu).astype(bool)
+    first = np.flatnonzero(moves & visited[ops.state])
+    second = first
+    if twins:
+        i, j = members(ops.state[first], ops.state[first])
+        first, second = first[i], first[j]
+
+    def taken(values: Any, at: Any) -> Any:
+        return values if len(at) == len(values) and not twins else values[at]
+
+    rows = {"s": taken(ops.state, first), "n": taken(ops.next_state, first)}
+    rows["twin"] = ops.next_state[second] if twins else rows["n"]
+    columns = columns_of(ops, rows)
+
+    def column(values: Any, at: Any = first) -> Any:
+        return columns.column(taken(values, at))
+
+    pi, mu = column(ops.told_pi), column(ops.told_mu)
+    chances = [column(ops.mu), column(ops.probability)]
+    g, rho = column(ops.row_discount), columns.quotient(pi, mu)
+    numbers = {
+        "reward": column(ops.reward), "g": g, "own": column(ops.own_discount),
+        "pi": pi, "mu": mu, "rho": rho, "g_twin": g, "rho_twin": rho,
+        "rho_expected": columns.constant(1) if ops.places.late else rho,
+    }  # fmt: skip
+    if twins:
+        chances += [column(ops.mu, second), column(ops.probability, second)]
+        numbers["g_twin"] = column(ops.row_discount, second)
+        numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
+    return _Told(first, second, rows, chances, numbers)
 
 
 def _same(a: Any, b: Any) -> bool:

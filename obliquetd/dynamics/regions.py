@@ -141,7 +141,8 @@ def _by_boxes(
         return None
     known = all_boxes(family)
     pieces: list[sp.Set] = []
-    breaks = {start, end, *known.jumps, *known.narrowed}
+    decided = {end for end in known.decided if end in inside}
+    breaks = {start, end, *known.jumps, *known.narrowed} - decided
     points = {*breaks, *known.singular}
     for box in known.boxes:
         if box.side is None:

@@ -14,7 +14,7 @@ import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.algebra.signs import known_of
-from obliquetd.dynamics.scalars import Rounded, lifted, signed_array, unsigned
+from obliquetd.dynamics.scalars import Lifted, Rounded, lifted, unsigned
 from obliquetd.errors import KindError
 from obliquetd.learners import Learner, Transition, parameters
 from obliquetd.learners.base import each, require_bound
@@ -75,12 +75,21 @@ class RuleOnNumbers:
         self.size, self.memory_size = self.plain.size, self.plain.memory_size
         self._kept: dict[int, tuple[list[Any], list[list[Any]]]] = {}
         self._alpha = Dual(lifted(self.zero, arithmetic), lifted(self.one, arithmetic))
-        self.features = self.features_next = signed_array(ops.Phi.rows(), arithmetic)
-        if ops.places.late and "features_next" in learner.reads:
-            self.features_next = signed_array(ops.features_next.rows(), arithmetic)
 
     def __reduce__(self) -> tuple[Any, ...]:  # a rebuilt rule is not found by its name
         return RuleOnNumbers, (self.ops, self.learner)
+
+    @cached_property
+    def features(self) -> Any:
+        """The features, as the rule reads them; made when it first runs on them."""
+        return Lifted(self.ops.Phi, self.arithmetic)
+
+    @cached_property
+    def features_next(self) -> Any:
+        """What ``t.features_next`` is: other features over pairs, else the same."""
+        if self.ops.places.late and "features_next" in self.learner.reads:
+            return Lifted(self.ops.features_next, self.arithmetic)
+        return self.features
 
     @property
     def nothing(self) -> list[Any]:

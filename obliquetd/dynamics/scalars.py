@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from obliquetd.errors import NumberError
 from obliquetd.learners.dual import Dual
 
 __all__ = [
+    "Lifted",
     "Rounded",
     "Signed",
     "bare",
@@ -27,7 +29,6 @@ __all__ = [
     "native_matrix",
     "plain",
     "rounded_entries",
-    "signed_array",
     "unsigned",
 ]
 
@@ -238,23 +239,42 @@ def lifted(value: Any, arithmetic: Arithmetic) -> Any:
     return Signed(value, arithmetic) if arithmetic.kind == "symbolic" else value
 
 
-def signed_array(values: Any, arithmetic: Arithmetic) -> npt.NDArray[Any]:
-    """Native scalars as an array that a rule can run on."""
-    out = np.empty(np.shape(values), dtype=object)
-    if out.ndim == 2:
-        for into, row in zip(out, values, strict=True):
-            into[:] = [lifted(x, arithmetic) for x in row]
-        return out
-    for place in np.ndindex(*out.shape):
-        x = values[place] if isinstance(values, np.ndarray) else _at(values, place)
-        out[place] = lifted(x, arithmetic)
-    return out
+class Lifted:
+    """A matrix as an array of two axes that a rule runs on, whose rows are made when they are asked for.
 
+    A rule on numbers is run at a few states of many, and a row of objects takes forty times the
+    memory of one of floats.
+    """
 
-def _at(values: Any, place: tuple[int, ...]) -> Any:
-    for i in place:
-        values = values[i]
-    return values
+    def __init__(self, matrix: Matrix, arithmetic: Arithmetic) -> None:
+        self.matrix, self.arithmetic = matrix, arithmetic
+        self.shape = matrix.shape
+        self._rows: dict[int, npt.NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        at, *rest = key if isinstance(key, tuple) else (key,)
+        if not isinstance(at, int | np.integer):
+            return np.stack([self._row(i) for i in range(len(self))])[key]
+        row = self._row(range(len(self))[at])
+        return row[rest[0]] if rest else row
+
+    def _row(self, i: int) -> npt.NDArray[Any]:
+        if i not in self._rows:
+            self._rows[i] = row = np.empty(self.shape[1], dtype=object)
+            row[:] = [lifted(x, self.arithmetic) for x in self._native(i)]
+        return self._rows[i]
+
+    def _native(self, i: int) -> Any:
+        if isinstance(self.matrix, FloatMatrix):
+            return self.matrix.part(slice(i, i + 1)).dense()[0].tolist()
+        return self._all[i]
+
+    @cached_property
+    def _all(self) -> list[list[Any]]:
+        return self.matrix.rows()
 
 
 def unsigned(value: Any, arithmetic: Arithmetic) -> Any:

@@ -12,16 +12,16 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import power_of_two, roundings
-from obliquetd.algebra.storage import gathered
+from obliquetd.algebra.rounding import power_of_two
 from obliquetd.dynamics.columns import RoundedColumn, features_of
+from obliquetd.dynamics.gathering import diagonal, folded, gather, kept_where
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.terms import Term, feeding_order, split
 from obliquetd.learners.forms import NoFormError, is_feature
@@ -30,6 +30,9 @@ __all__ = ["Sums"]
 
 UNIT = "unit"
 """The table of one number, 1, for what is no vector."""
+WEIGHTED = "weighted"
+"""Begins the name of a table with each state's row times a weight of the state."""
+XI = "xi"
 
 
 class Sums:
@@ -46,7 +49,16 @@ class Sums:
         self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
         self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
         self.means: dict[Any, Any] = {}
-        self.weight = products.chance * self._column(xi)[products.rows["s"]]
+
+    @cached_property
+    def weight(self) -> Any:
+        """The chance of each outcome times xi of its state; kept with the problem."""
+        products, xi = self.products, self.xi
+        known = products.ops.__dict__.setdefault("_weighted_chances", {})
+        if known.get("of") is not products.chance or known.get("xi") is not xi:
+            weight = products.chance * self._column(xi)[products.rows["s"]]
+            known.update({"of": products.chance, "xi": xi, "weight": weight})
+        return known["weight"]
 
     def _column(self, matrix: Matrix) -> Any:
         """The entries of a column, for each state."""
@@ -72,12 +84,24 @@ class Sums:
 
     def _matrix(self, table: Any) -> Matrix:
         if table not in self.tables:
-            self.tables[table] = features_of(self.products.ops, table[1])
+            self.tables[table] = self._made(table)
         return self.tables[table]
 
-    def _scaled(self, term: Term, outcomes: Any, memories: list[Any]) -> Any:
-        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory."""
-        weight = (self.products.chance if memories else self.weight)[outcomes]
+    def _made(self, table: Any) -> Matrix:
+        if table[0] != WEIGHTED:
+            return features_of(self.products.ops, table[1])
+        _, weight, inner = table
+        by = self.xi if weight == XI else self.arithmetic.column(self.means[weight].tolist())
+        return by if inner == UNIT else self._matrix(inner).scale_rows(by)
+
+    def _scaled(self, term: Term, outcomes: Any, memories: list[Any], moving: Any = None) -> Any:
+        """The column of a term times the weight of each outcome: its chance, and xi or a mean memory.
+
+        Where only some of the outcomes are *moving*, it is 0 of the others.
+        """
+        weight = self.products.among(self.products.chance if memories else self.weight, outcomes)
+        if moving is not None:
+            weight = kept_where(moving, weight)
         out = weight * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
@@ -87,22 +111,53 @@ class Sums:
                 raise NoFormError("an inner product of a memory and features")
         return out
 
-    def _gathered(self, shape: tuple[int, int], parts: Iterable[tuple[Any, Any, Any]]) -> Matrix:
-        """The sums of columns at places."""
-        rows, places, columns = zip(*parts, strict=True)
-        i, j = np.concatenate(rows), np.concatenate(places)
-        if self.arithmetic.kind != "float":
-            return self.arithmetic.assemble(shape, i, j, np.concatenate(columns))
-        value = np.concatenate([c.value for c in columns])
-        bound = np.concatenate([c.error for c in columns])
-        most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
-        size = bound + np.abs(value) * (roundings(int(most)) if most > 1 else 0.0)
-        return FloatMatrix(gathered(shape, i, j, value), error=gathered(shape, i, j, size))
+    def _entries(
+        self, term: Term, outcomes: Any, memories: list[Any], moving: Any,
+        left: tuple[Any, str] | None, right: tuple[Any, str],
+    ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
+        """The two tables that a term is a product of, its places there, and its weighted column.
+
+        Exact numbers stay short: the long weight of a state multiplies its row of a table, where
+        one of the two is a row of that state, and not every outcome.
+        """
+        if self.arithmetic.kind == "float":
+            column = self._scaled(term, outcomes, memories, moving)
+        else:
+            sides, weight = [left, right], self._weight_of(term, memories)
+            at = next((k for k, x in enumerate(sides) if x and x[1] in ("s", UNIT)), None)
+            if weight is None or at is not None:
+                column = self._given_state(term, outcomes)
+            else:
+                column = self._scaled(term, outcomes, memories)
+            if weight is not None and at is not None:
+                sides[at] = (WEIGHTED, weight, sides[at][0]), "s"  # type: ignore[index]
+                left, right = sides  # type: ignore[assignment]
+        (other, place), (table, row) = right, left or (None, UNIT)
+        return (table, other), self._at(row, outcomes), self._at(place, outcomes), column
+
+    def _given_state(self, term: Term, outcomes: Any) -> Any:
+        """The column of a term times the chance; of formulas the factors, which are multiplied where they add up."""
+        products = self.products
+        if self.arithmetic.kind != "symbolic":
+            return products.among(products.chance, outcomes) * term.column
+        factors = [products.among(c, outcomes) for c in products.chances]
+        return tuple(np.broadcast_to(x, len(outcomes)) for x in (*factors, term.column))
+
+    def _weight_of(self, term: Term, memories: list[Any]) -> Any:
+        """What weighs a state in a term besides the chance: xi, a mean memory, or None for a memory's rows."""
+        if not memories:
+            return XI
+        for factor in term.factors:
+            if factor[0] == "number" and factor[1] == "memory":
+                return factor[1:]
+            if factor[0] == "dot" and not any(v[0] == "weights" for v in factor[1:3]):
+                raise NoFormError("an inner product of a memory and features")
+        return None
 
     def _at(self, row: str, outcomes: Any) -> Any:
         if row == UNIT:
             return np.zeros(len(outcomes), dtype=np.intp)
-        return self.products.rows[row][outcomes]
+        return self.products.among(self.products.rows[row], outcomes)
 
     # --- the memory ---------------------------------------------------------------------------
 
@@ -114,6 +169,8 @@ class Sums:
         SingularError
             Where nothing decays one on some closed class.
         """
+        if not self.products.memory:
+            return
         for slots in feeding_order(self.products.groups, self.products.memory):
             self._solve_together(slots)
 
@@ -134,16 +191,17 @@ class Sums:
                             () if products.memory[slot] else (("number", *memories[0]),)
                         ):
                             raise NoFormError("a memory whose parts depend on each other in turn")
-                        column = products.chance[outcomes] * term.column
+                        column = self._given_state(term, outcomes)
                         inner.append((row, place[memories[0]] * n + s, column))
                         continue
-                    table, at = self._table(term.left)
-                    column = self._scaled(term, outcomes, memories)
-                    sources.setdefault(table, []).append((row, self._at(at, outcomes), column))
+                    (_, table), _, at, column = self._entries(
+                        term, outcomes, memories, None, None, self._table(term.left)
+                    )
+                    sources.setdefault(table, []).append((row, at, column))
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
-            part = self._gathered((k * n, T.shape[0]), parts) @ T
+            part = gather(self.arithmetic, (k * n, T.shape[0]), parts) @ T
             total = part if total is None else total + part
         if total is None:
             width = self.d if products.memory[slots[0]] else 1
@@ -151,7 +209,9 @@ class Sums:
                 [[self.arithmetic.zero] * width] * (k * n), (k * n, width)
             )
         if inner:
-            system = self.arithmetic.identity(k * n) - self._gathered((k * n, k * n), inner)
+            system = self.arithmetic.identity(k * n) - gather(
+                self.arithmetic, (k * n, k * n), inner
+            )
             total = self._solved(system, total)
         for slot, i in place.items():
             part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
@@ -189,36 +249,44 @@ class Sums:
 
     # --- A and b ------------------------------------------------------------------------------
 
+    def _parts(self) -> Iterator[tuple[Any, list[Term], Any, Any]]:
+        """The terms of each slot and their outcomes, and of which of these they count (None: of all).
+
+        In floats those that stay in their state count by themselves (:func:`folded`).
+        """
+        rows = self.products.rows
+        for group in self.products.groups:
+            o = group.outcomes
+            stays = self.products.among(rows["s"], o) == self.products.among(rows["n"], o)
+            if self.arithmetic.kind != "float" or not stays.any():
+                yield from ((slot, terms, o, None) for slot, terms in group.update.items())
+                continue
+            at = np.flatnonzero(stays)
+            for slot, terms in group.update.items():
+                if len(at) < len(o):
+                    yield slot, terms, o, ~stays
+                yield slot, folded(terms, at), o[at], None
+
     @cached_property
     def totals(self) -> tuple[Matrix, Matrix]:
         """A and b."""
         b: dict[Any, dict[Any, list[Any]]] = {}
         A: dict[Any, dict[Any, list[Any]]] = {}
-        for group in self.products.groups:
-            o = group.outcomes
-            for slot, terms in group.update.items():
-                for term in (
-                    _folded(terms, self.products, o) if self.arithmetic.kind == "float" else terms
-                ):
-                    weights, memories = split(term)
-                    left = term.left
-                    column = self._scaled(term, o, memories)
-                    if left is not None and left[0] == "weights":
-                        if weights:
-                            raise NoFormError("an update that is not affine in the weights")
-                        A.setdefault((slot, left), {}).setdefault(None, []).append(column)
-                        continue
-                    table, row = self._table(left)
-                    if weights is None:
-                        at = np.zeros(len(o), dtype=np.intp)
-                        b.setdefault(slot, {}).setdefault((table, UNIT), []).append(
-                            (self._at(row, o), at, column)
-                        )
-                        continue
-                    other, place = self._table(weights[1])
-                    A.setdefault((slot, weights[0]), {}).setdefault((table, other), []).append(
-                        (self._at(row, o), self._at(place, o), column)
-                    )
+        for slot, terms, o, moving in self._parts():
+            for term in terms:
+                (weights, memories), left = split(term), term.left
+                if left is not None and left[0] == "weights":
+                    if weights:
+                        raise NoFormError("an update that is not affine in the weights")
+                    column = self._scaled(term, o, memories, moving)
+                    A.setdefault((slot, left), {}).setdefault(None, []).append(column)
+                    continue
+                beside = (UNIT, UNIT) if weights is None else self._table(weights[1])
+                tables, *entries = self._entries(
+                    term, o, memories, moving, self._table(left), beside
+                )
+                into = b.setdefault(slot, {}) if weights is None else A.setdefault((slot, weights[0]), {})  # fmt: skip
+                into.setdefault(tables, []).append(entries)
         slots = self.products.weights
         blocks = [[self._block(A.get((i, j)), slots[i], slots[j]) for j in slots] for i in slots]
         ends = [[self._block(b.get(i), slots[i], False)] for i in slots]
@@ -233,13 +301,13 @@ class Sums:
             if tables is None:
                 zeros = np.zeros(sum(map(len, columns)), dtype=np.intp)
                 at = [(zeros[: len(c)], zeros[: len(c)], c) for c in columns]
-                sum_of_all = self._gathered((1, 1), at)
+                sum_of_all = gather(self.arithmetic, (1, 1), at)
                 ones = self._ones(shape[0])
-                part = _diagonal(self.arithmetic, sum_of_all, ones)
+                part = diagonal(self.arithmetic, sum_of_all, ones)
             else:
                 left, right = map(self._matrix, tables)
-                M = self._gathered((left.shape[0], right.shape[0]), columns)
-                part = left.T @ (M @ right)
+                M = gather(self.arithmetic, (left.shape[0], right.shape[0]), columns)
+                part = left.cross(M, right)
             total = part if total is None else total + part
         if total is None:
             return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)
@@ -260,43 +328,3 @@ class Sums:
             for parts in zip(*(x.rows() for x in line), strict=True)
         ]
         return self.arithmetic.matrix(rows, (len(rows), len(rows[0])))
-
-
-def _diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:
-    """A multiple of the identity."""
-    if isinstance(number, FloatMatrix):
-        eye = np.eye(ones.shape[0])
-        return FloatMatrix(eye * number.dense()[0, 0], error=eye * number.dense_error()[0, 0])
-    return arithmetic.identity(ones.shape[0]).scaled(number.item())  # type: ignore[no-any-return]
-
-
-def _folded(terms: list[Term], products: Products, outcomes: Any) -> list[Term]:
-    """Terms in which phi' of a transition that stays in its state counts as phi.
-
-    So what cancels exactly, as phi - phi' without discount, leaves no rounding.
-    """
-    stays = products.rows["s"][outcomes] == products.rows["n"][outcomes]
-    if not stays.any():
-        return terms
-    moved: dict[Any, Any] = {}
-
-    def here(vector: Any) -> Any:
-        if is_feature(vector) and vector[1:] == ("now", "n"):
-            return (*vector[:2], "s")
-        return vector
-
-    def put(key: Any, column: Any, mask: Any) -> None:
-        part = RoundedColumn(np.where(mask, column.value, 0.0), np.where(mask, column.error, 0.0))
-        moved[key] = moved[key] + part if key in moved else part
-
-    for term in terms:
-        left = here(term.left)
-        factors = tuple(
-            (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
-        )
-        if (left, factors) == (term.left, term.factors):
-            put((left, factors), term.column, np.ones(len(stays), dtype=bool))
-        else:
-            put((left, factors), term.column, stays)
-            put((term.left, term.factors), term.column, ~stays)
-    return [Term(left, factors, column) for (left, factors), column in moved.items()]

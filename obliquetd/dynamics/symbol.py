@@ -13,7 +13,7 @@ where it is on W, and unstable where it is on W.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -21,11 +21,14 @@ import sympy as sp
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns
 from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.functions import FunctionMatrix, constant_span, value_at
-from obliquetd.algebra.quotients import QuotientArithmetic, Sample, real_places
+from obliquetd.algebra.quotients import Quotient, QuotientArithmetic, Sample, real_places
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
+from obliquetd.dynamics.formulas import Formulas
 from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.dynamics.range_sums import RangeSums
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.learners import Learner
+from obliquetd.learners.functions import is_shipped
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["in_one_symbol"]
@@ -78,14 +81,61 @@ def in_one_symbol(
     if len(dyn.classes) > 1 or problem.native.places.late:
         return None
     start, end = (rational(sp.QQ.from_sympy(x)) for x in (low, high))
-    signs = SampledSigns(symbol, (low + high) / 2)
-    weights = problem.native.over(CellArithmetic(signs)).xi
-    if signs.asked:
+    weights = _weights(dyn, symbol, (low + high) / 2)
+    if weights is None:
         return None
     sample = Sample((start + end) / 2)
     arithmetic = QuotientArithmetic(symbol, sample)
     rule = RuleOnNumbers(problem.native.over(arithmetic), dyn.learner)
-    xi = [arithmetic.scalar(weights.arithmetic.public(x)) for x in weights.entries()]
+    xi = [arithmetic.scalar(x) for x in weights]
+    carried = dyn.sampling == "trajectory"
+    try:
+        formulas = Formulas(rule, [bool(x) for x in xi], sample, start, end)
+        family = RangeSums(formulas, xi).family(carried=carried)
+        if family is None or _in_the_discount_alone(problem, dyn.learner, symbol, xi):
+            return family
+        return replace(family, regular=frozenset())
+    except Exception:  # a user's rule may raise anything; the route by outcomes knows what it means
+        sample.at, sample.asked = (start + end) / 2, []
+    return _by_outcomes(rule, xi, sample, start, end, carried=carried)
+
+
+def _weights(dyn: MeanDynamics, symbol: sp.Symbol, at: sp.Rational) -> list[Any] | None:
+    """xi, public; None where a sign of it depends on the symbol."""
+    found = [dyn.public(x) for x in dyn.operators.xi.entries()]
+    if not any(x.has(symbol) for x in found):
+        return found
+    signs = SampledSigns(symbol, at)
+    weights = dyn.problem.native.over(CellArithmetic(signs)).xi
+    return None if signs.asked else [weights.arithmetic.public(x) for x in weights.entries()]
+
+
+def _in_the_discount_alone(
+    problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol, xi: list[Any]
+) -> bool:
+    """Whether the ends of a range are problems like those beside them, with one of the package's own rules.
+
+    A chance may be 0 at an end, and a rule of the user's own may divide by what is.
+    """
+    elsewhere = problem.mdp.symbols | problem.target.symbols | problem.behavior.symbols
+    return (
+        problem.discount == symbol
+        and symbol not in elsewhere | learner.symbols
+        and not any(isinstance(x, Quotient) for x in xi)
+        and is_shipped(learner.rule)
+    )
+
+
+def _by_outcomes(
+    rule: RuleOnNumbers,
+    xi: list[Any],
+    sample: Sample,
+    start: Any,
+    end: Any,
+    *,
+    carried: bool,
+) -> InOneSymbol | None:
+    """The same with the rule run on each outcome by itself."""
     samples = [each for each in rule.samples if xi[each.state]]
     if sample.asked:
         return None
@@ -93,7 +143,7 @@ def in_one_symbol(
     if found is None:
         return None
     pieces, jumps = found
-    if dyn.sampling == "trajectory" and any(p.carries for _, own in pieces for p in own):
+    if carried and any(p.carries for _, own in pieces for p in own):
         return None
     basis = constant_span(
         [v for _, own in pieces for p in own for v in p.vectors], rule.size, sample.at

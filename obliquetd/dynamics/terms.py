@@ -12,18 +12,19 @@ outcomes are those of one problem (:mod:`obliquetd.dynamics.products`) or of man
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliquetd.learners import Learner, Transition
 from obliquetd.learners.dual import Dual, slope_of, value_of
-from obliquetd.learners.forms import Columns, Form, NoFormError, Row, SplitError
+from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
 from obliquetd.learners.wholes import Features, PerState, on_forms, stores
 
-__all__ = ["Group", "RuleOnColumns", "Slot", "Term", "feeding_order", "split"]
+__all__ = ["MOST_GROUPS", "Group", "OneRun", "RuleOnColumns", "Slot", "Term", "feeding_order", "split", "terms_of"]  # fmt: skip
 
 MOST_GROUPS = 100
 Slot = tuple[Any, ...]
@@ -39,11 +40,54 @@ class Term(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Outcomes that agree on all comparisons: their numbers, and the terms of each slot."""
+    """Outcomes that agree on all comparisons: their numbers, the terms of each slot, and the answers."""
 
     outcomes: Any
     update: dict[Slot, list[Term]]
     handed: dict[Slot, list[Term]]
+    path: tuple[bool, ...]
+
+
+class OneRun:
+    """What the columns of some outcomes keep of one run of a rule on them.
+
+    Attributes
+    ----------
+    strict : bool
+    places : dict of str to array of int
+        The rows of the features, by the name of a row.
+    path : list of bool
+        The answers to the rule's comparisons.
+    products : list of (key, column)
+        The inner products of features that were asked for, in order, where they are kept.
+    known : sequence of the same
+        Those of a run on these outcomes and others, which are not made again. A rule does the same
+        on both up to the comparison that divides them.
+    """
+
+    def __init__(self, places: dict[str, Any], *, strict: bool) -> None:
+        self.places, self.strict = places, strict
+        self.path: list[bool] = []
+        self.products: list[tuple[Any, Any]] = []
+        self.known: Sequence[tuple[Any, Any]] = ()
+
+    def kept(self, u: Form, v: Form, make: Callable[[], Any]) -> Any:
+        """The inner product of two combinations of features, made where it is not known."""
+        key, at = (tuple(u.terms), tuple(v.terms)), len(self.products)
+        if at >= len(self.known) or self.known[at][0] != key:
+            self.known = ()
+        found = self.known[at][1] if self.known else make()
+        self.products.append((key, found))
+        return found
+
+    def halved(self, whole: Any, half: int | None) -> Any:
+        """The part of one half: 2 and -1 of the whole, or 1 and -1 where it is 0; its sum does not round."""
+        columns: Any = self
+        if half is None:
+            return whole
+        if columns.is_zero(whole):
+            return columns.constant(1 - 2 * half)
+        return whole + whole if half == 0 else -whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +106,7 @@ class RuleOnColumns:
     given : dict of str to column
         The numbers of each transition.
     columns : function
-        ``columns(rows, strict=)``: the columns of some outcomes.
+        ``columns(places, strict=)``: the columns of some outcomes, a :class:`OneRun`.
     late : bool
         Whether what the target expects on arriving is another row of features.
     listed : type
@@ -74,9 +118,20 @@ class RuleOnColumns:
     shapes: Any
     rows: dict[str, Any]
     given: dict[str, Any]
-    columns: Callable[..., Columns]
+    columns: Callable[..., Any]
     late: bool
     listed: type
+
+    @cached_property
+    def everything(self) -> Any:
+        """The numbers of all outcomes."""
+        return np.arange(len(self.rows["s"]))
+
+    def among(self, column: Any, outcomes: Any) -> Any:
+        """The entries of some outcomes, in their order, of a column that has all or is of one number."""
+        if outcomes is self.everything or len(column) == 1 < len(self.everything):
+            return column
+        return column[outcomes]
 
     def slots(self) -> tuple[dict[Slot, bool], dict[Slot, bool]]:
         """The weights and the memory, in the rule's order, and whether each is a vector."""
@@ -96,35 +151,38 @@ class RuleOnColumns:
             filled |= found
 
     def _groups(self, outcomes: Any, filled: set[Slot]) -> Iterator[Group]:
-        waiting, count = [outcomes], 0
+        waiting: list[Any] = [(outcomes, ())]
+        count = 0
         while waiting:
-            outcomes = waiting.pop()
+            outcomes, known = waiting.pop()
             count += 1
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
+            columns = self.columns(self.places(outcomes), strict=False)
+            columns.known = known
             try:
-                update, handed = self.run(outcomes, filled, strict=False)
+                update, handed = self.run(columns, outcomes, filled)
             except SplitError as parted:
-                waiting += [outcomes[parted.mask], outcomes[~parted.mask]]
+                waiting += [
+                    (outcomes[mask], [(key, x[mask]) for key, x in columns.products])
+                    for mask in (parted.mask, ~parted.mask)
+                ]
                 continue
-            whole = {**update, **handed}
-            terms = {
-                slot: [Term(left, factors, c) for (left, factors), c in found.items()]
-                for (slot, _), found in whole.items()
-            }
-            yield Group(
-                outcomes,
-                {slot: terms[slot] for slot, _ in update},
-                {slot: terms[slot] for slot, _ in handed},
-            )
+            yield Group(outcomes, terms_of(update), terms_of(handed), tuple(columns.path))
+
+    def places(self, outcomes: Any) -> dict[str, Any]:
+        """The rows of some outcomes."""
+        chosen = _Chosen(self, outcomes)
+        return {name: chosen.of(rows) for name, rows in self.rows.items()}
 
     def run(
-        self, outcomes: Any, filled: set[Slot], *, strict: bool
+        self, columns: Any, outcomes: Any, filled: set[Slot]
     ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The terms of the update, and of the memory handed on, by slot and half."""
-        chosen = _Chosen(outcomes)
-        places = {name: chosen.of(rows) for name, rows in self.rows.items()}
-        columns: Any = self.columns(places, strict=strict)
+        """The terms of the update, and of the memory handed on, by slot and half.
+
+        ``columns`` are new ones of these outcomes, as :attr:`columns` makes them.
+        """
+        chosen, places = _Chosen(self, outcomes), columns.places
 
         def number(column: Any) -> Form:
             return Form(columns, {} if columns.is_zero(column) else {(None, ()): column})
@@ -138,7 +196,7 @@ class RuleOnColumns:
             k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
             for k, v in self.values.items()
         }
-        t = {k: number(c if len(c) == 1 else chosen.of(c)) for k, c in self.given.items()}
+        t = {k: number(chosen.of(c)) for k, c in self.given.items()}
         late = self.late and "features_next" in self.learner.reads
         transition = Transition(
             features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),
@@ -147,7 +205,7 @@ class RuleOnColumns:
         x, weights = stores(columns, "weights", self.learner.weights, self.shapes, None)
         m, memory = stores(columns, "memory", self.learner.memory, self.shapes, filled)
         alpha = Dual(number(columns.constant(0)), number(columns.constant(1)))
-        run = on_forms(self.learner.rule, strict=strict)
+        run = on_forms(self.learner.rule, strict=columns.strict)
         run(x, m, transition, alpha, self.learner.numbers(**read))
         zero = Form(columns, {})
         return _ended(weights, x, slope_of, zero), _ended(memory, m, value_of, zero)
@@ -156,15 +214,23 @@ class RuleOnColumns:
 class _Chosen:
     """Some entries of columns; of a column that has several names once."""
 
-    def __init__(self, outcomes: Any) -> None:
-        self.outcomes = outcomes
+    def __init__(self, rule: RuleOnColumns, outcomes: Any) -> None:
+        self.rule, self.outcomes = rule, outcomes
         self.known: dict[int, Any] = {}
 
     def of(self, column: Any) -> Any:
         """The entries of the outcomes."""
         if id(column) not in self.known:
-            self.known[id(column)] = column[self.outcomes]
+            self.known[id(column)] = self.rule.among(column, self.outcomes)
         return self.known[id(column)]
+
+
+def terms_of(found: dict[Any, Any]) -> dict[Slot, list[Term]]:
+    """The terms of each slot, from what a run of the whole rule made by slot and half."""
+    return {
+        slot: [Term(left, factors, column) for (left, factors), column in terms.items()]
+        for (slot, _), terms in found.items()
+    }
 
 
 def _ended(slots: dict[Slot, bool], state: Any, part: Any, zero: Form) -> dict[Any, Any]:

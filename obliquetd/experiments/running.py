@@ -99,7 +99,7 @@ class ActiveSteps:
         self.outside = np.array([np.abs(first).sum()])
         self.twin = bool(learner.reads & TWIN)
         self.late = outcomes.late
-        widest = int(max(np.diff(table.first).max(initial=0) for table in outcomes.tables))
+        widest = int(np.diff(outcomes.table.first).max(initial=0))
         self.slots = self._room(4 * max(widest, LINE // 2))
 
     def _room(self, count: int) -> Slots:
@@ -133,7 +133,7 @@ class ActiveSteps:
     ) -> int:
         """See :class:`Steps`."""
         outcomes = drawn.outcomes
-        table, expected = outcomes.tables
+        table, offset = outcomes.table, len(outcomes.features.indptr) - 1 if self.late else 0
         at = np.array([0, 0, every], dtype=np.int64)
         run = compiled_driver(self.learner.rule, drive_active)
         while True:
@@ -146,7 +146,7 @@ class ActiveSteps:
             ]
             code = run(
                 self.full, slots.weights, slots.x, slots.memory, slots.m, self.numbers, *starts,
-                self.where, slots.which, slots.features, table, expected, self.late, self.twin,
+                self.where, slots.which, slots.features, *table, offset, self.twin,
                 outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
                 outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
                 drawn.fresh, alphas, every, limit, record, at, self.outside,

@@ -85,10 +85,13 @@ class Outcomes:
         return features, self.features_next.toarray() if self.late else features
 
     @cached_property
-    def tables(self) -> tuple[Rows, Rows]:
-        """Sparse features by row, and what the target expects."""
-        table = Rows.of(self.features)
-        return table, Rows.of(self.features_next) if self.late else table
+    def table(self) -> Rows:
+        """Sparse features by row, followed by what the target expects where that is something else."""
+        if not self.late:
+            return Rows.of(self.features)
+        import scipy.sparse as sparse
+
+        return Rows.of(sparse.vstack([self.features, self.features_next], format="csr"))
 
     def identity(self) -> bytes:
         """The bytes of all arrays; one that stands for another counts once."""

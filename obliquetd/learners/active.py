@@ -135,7 +135,7 @@ def _widened(t: Transition) -> Transition:
 
 
 def arrive(
-    table: Any, table_next: Any, s: int, n: int, second: int, late: bool, twin: bool, full: Any,
+    first: Any, columns: Any, values: Any, lines: Any, full: Any,
     weights: Any, memory: Any, own_x: Any, own_m: Any, where: Any, which: Any, features: Any,
     free: int, outside: Any,
 ) -> int:  # fmt: skip
@@ -144,13 +144,11 @@ def arrive(
     That is the number of slots where none is free.
     """
     slots = len(which)
-    for line in range(4):
-        if (line == 2 and not twin) or (line == 3 and not late):
+    for line in range(len(lines)):
+        if lines[line] < 0:
             continue
-        source = table_next if line == 3 else table
-        row = s if line == 0 else second if line == 2 else n
-        for q in range(source.first[row], source.first[row + 1]):
-            column = source.column[q]
+        for q in range(first[lines[line]], first[lines[line] + 1]):
+            column = columns[q]
             slot = where[column]
             if slot < 0:
                 while free < slots and which[free] >= 0:
@@ -164,7 +162,7 @@ def arrive(
                 for a in range(len(own_x)):
                     weights[own_x[a] + slot] = full[a, column]
                     outside[0] -= abs(full[a, column])
-            features[line, slot] = source.value[q]
+            features[line, slot] = values[q]
     return free
 
 
@@ -176,8 +174,8 @@ def sweep(
     slots = len(which)
     for b in range(slots):
         used = False
-        for start in own_m:
-            used |= memory[start + b] != 0
+        for part in range(len(own_m)):
+            used |= memory[own_m[part] + b] != 0
         for line in range(len(features)):
             used |= features[line, b] != 0
         if not used:
@@ -193,18 +191,13 @@ def sweep(
     return slots
 
 
-def leave(
-    table: Any, table_next: Any, s: int, n: int, second: int, late: bool, twin: bool, where: Any,
-    features: Any,
-) -> None:  # fmt: skip
+def leave(first: Any, columns: Any, lines: Any, where: Any, features: Any) -> None:
     """Empty the lines that :func:`arrive` wrote."""
-    for line in range(4):
-        if (line == 2 and not twin) or (line == 3 and not late):
+    for line in range(len(lines)):
+        if lines[line] < 0:
             continue
-        source = table_next if line == 3 else table
-        row = s if line == 0 else second if line == 2 else n
-        for q in range(source.first[row], source.first[row + 1]):
-            features[line, where[source.column[q]]] = 0.0
+        for q in range(first[lines[line]], first[lines[line] + 1]):
+            features[line, where[columns[q]]] = 0.0
 
 
 def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None:
@@ -217,7 +210,7 @@ def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None
 
 def drive_active(
     full: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, own_x: Any, own_m: Any,
-    where: Any, which: Any, features: Any, table: Any, table_next: Any, late: bool, twin: bool,
+    where: Any, which: Any, features: Any, first: Any, columns: Any, values: Any, offset: int, twin: bool,
     state: Any, next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any,
     rho_expected: Any, rows: Any, twins: Any, fresh: Any, alphas: Any, every: int, limit: float,
     record: Any, at: Any, outside: Any,
@@ -227,20 +220,26 @@ def drive_active(
     ``full`` (k, d) holds the weights of features without a slot, theta's first; ``where`` each
     feature's slot or -1, ``which`` each slot's feature or -1. ``own_x`` and ``own_m`` say where the
     vectors begin in ``weights`` and ``memory``. The lines of ``features`` (4, slots) are those of
-    the state that is left, of the one that is reached, of the twin, and (``late``) what the
-    target expects. ``at`` holds the next step, the last record, and the steps until the next,
+    the state that is left, of the one that is reached, of the twin, and what the target expects,
+    whose rows begin at ``offset`` where they are others. ``at`` holds the next step, the last record, and the steps until the next,
     ``outside`` the sum of the sizes of weights without a slot. Returns 0, ENDED or FULL.
     """
     slots, free = len(which), 0
-    expected = features[2:] if late else features
+    expected = features[2:] if offset else features
+    lines = np.full(4, -1)
     for t in range(at[0], len(rows)):
         i, k = rows[t], twins[t]
         s, n, second = state[i], next_state[i], next_state[k]
         if fresh[t]:
             memory[:] = 0.0
+        lines[0], lines[1] = s, n
+        if twin:
+            lines[2] = second
+        if offset:
+            lines[3] = offset + n
         free = arrive(
-            table, table_next, s, n, second, late, twin, full, weights, memory, own_x, own_m, where,
-            which, features, free, outside,
+            first, columns, values, lines, full, weights, memory, own_x, own_m, where, which,
+            features, free, outside,
         )  # fmt: skip
         if free == slots:
             features[:] = 0.0
@@ -251,7 +250,7 @@ def drive_active(
             rho[k], expected, rho_expected[i],
         )  # fmt: skip
         rule(x, m, transition, alphas[t], p)
-        leave(table, table_next, s, n, second, late, twin, where, features)
+        leave(first, columns, lines, where, features)
         size = outside[0]
         for j in range(len(weights)):
             size += abs(weights[j])

@@ -176,7 +176,7 @@ def _own(function: Any, name: str) -> Any:
 
 @cache
 def _compiled_helper(function: Any) -> Any:
-    return _jit(_own(function, function.__name__), cached=True)
+    return _jit(_own(function, function.__name__), cached=True, inline=True)
 
 
 def _twin(function: Any, name: str) -> Any:

@@ -52,6 +52,8 @@ class Columns(Protocol):
     """The numbers of the outcomes: columns that broadcast, and know ``+ - * /``."""
 
     strict: bool
+    path: list[bool]
+    """The answers to a rule's comparisons, in its order: which way through the rule a run took."""
 
     def constant(self, value: Any) -> Any:
         """A column with one number."""
@@ -61,6 +63,12 @@ class Columns(Protocol):
 
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
+
+    def product(self, a: Any, b: Any) -> Any:
+        """The product for each outcome."""
+
+    def zeros(self, column: Any) -> Any:
+        """Whether the number is 0, for each outcome."""
 
     def is_zero(self, column: Any) -> bool:
         """Whether a column is 0 for every outcome."""
@@ -186,8 +194,16 @@ class Form:
         terms: dict[Key, Any] = {}
         for (u, m), a in self.terms.items():
             for (v, k), b in other.terms.items():
-                self._put(terms, (v if u is None else u, joined(m, k)), a * b)
+                self._put(terms, (v if u is None else u, joined(m, k)), self._times(a, b))
         return self._made(terms, half)
+
+    def _times(self, a: Any, b: Any) -> Any:
+        """The product of two columns; by 1 and -1 nothing is computed, nor rounded."""
+        if a is not self.columns.constant(1) and a is not self.columns.constant(-1):
+            a, b = b, a
+        if a is self.columns.constant(1):
+            return b
+        return -b if a is self.columns.constant(-1) else self.columns.product(a, b)
 
     __rmul__ = __mul__
 
@@ -209,11 +225,12 @@ class Form:
                     if is_feature(u) and is_feature(v):
                         unit = self.columns.constant(1)
                         first, second = (self._made({(x, ONE): unit}, self.half) for x in (u, v))
-                        column = a * b * self.columns.inner(first, second, self.half)
+                        inner = self.columns.inner(first, second, self.half)
+                        column = self._times(self._times(a, b), inner)
                         self._put(terms, (None, joined(m, k)), column)
                         continue
                     atom = ("dot", *sorted((u, v)), self.half)
-                    self._put(terms, (None, joined(m, k, (atom,))), a * b)
+                    self._put(terms, (None, joined(m, k, (atom,))), self._times(a, b))
         return self._made(terms, None)
 
     def _parted(self) -> tuple[dict[Key, Any], dict[Key, Any]]:
@@ -232,7 +249,7 @@ class Form:
         if other is None:
             return NotImplemented
         below = other.value()
-        if not np.all(self.columns.signs(below * below)):
+        if np.any(self.columns.zeros(below)):
             raise ZeroDivisionError
         return self._made({k: column / below for k, column in self.terms.items()}, self.half)
 
@@ -240,26 +257,37 @@ class Form:
         read = self.read(other)
         return NotImplemented if read is None else read / self
 
-    def _signs(self, other: Any) -> Any:
+    def _gap(self, other: Any) -> Any:
         read = self.read(other)
         if read is None:
             raise NoFormError("a comparison with what is no number")
-        return self.columns.signs((self - read).value())
+        return (self - read).value()
+
+    def _signs(self, other: Any) -> Any:
+        return self.columns.signs(self._gap(other))
+
+    def _decided(self, mask: Any) -> bool:
+        """The answer to a comparison, the same for all outcomes."""
+        first = bool(mask.flat[0])
+        if not (mask == first).all():
+            raise SplitError(mask)
+        self.columns.path.append(first)
+        return first
 
     def __eq__(self, other: object) -> bool:
-        return _decided(self._signs(other) == 0)
+        return self._decided(self.columns.zeros(self._gap(other)))
 
     def __gt__(self, other: Any) -> bool:
-        return _decided(self._signs(other) > 0)
+        return self._decided(self._signs(other) > 0)
 
     def __lt__(self, other: Any) -> bool:
-        return _decided(self._signs(other) < 0)
+        return self._decided(self._signs(other) < 0)
 
     def __ge__(self, other: Any) -> bool:
-        return _decided(self._signs(other) >= 0)
+        return self._decided(self._signs(other) >= 0)
 
     def __le__(self, other: Any) -> bool:
-        return _decided(self._signs(other) <= 0)
+        return self._decided(self._signs(other) <= 0)
 
     def __bool__(self) -> bool:
         return self != 0
@@ -278,10 +306,3 @@ def is_feature(vector: Any) -> bool:
 def joined(*parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """The factors of a product, in one order."""
     return tuple(sorted(itertools.chain(*parts), key=repr)) if any(parts) else ONE
-
-
-def _decided(mask: Any) -> bool:
-    first = bool(mask.flat[0])
-    if (mask == first).all():
-        return first
-    raise SplitError(mask)

@@ -198,7 +198,11 @@ def stores(
         The slots that are not 0; None is all.
     """
     made, slots = [], {}
-    for name, shape, over in _layout(state, numbers):
+    try:
+        layout = _layout(state, numbers)
+    except TypeError:  # numbers that have no hash
+        layout = _layout.__wrapped__(state, numbers)
+    for name, shape, over in layout:
         kept: dict[Any, Any] = {}
         for at in np.ndindex(*shape):
             slot = (kind, name, at)

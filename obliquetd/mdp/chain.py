@@ -68,9 +68,13 @@ def _levels(n: int, i: Any, j: Any, first: Any) -> Any:
     up, down = np.r_[i, np.full(len(first), n)], np.r_[j, first]
     graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
     order, before = breadth_first_order(graph, n)
-    level = np.full(n + 1, -1, dtype=np.int64)
-    for state, parent in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
-        level[state] = level[parent] + 1
+    place, level = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    parents = place[before[order[1:]]]  # in order too: a search over breadth goes level by level
+    begin, end, depth = 0, 1, 0
+    while begin < end:
+        level[order[begin:end]] = depth - 1
+        begin, end, depth = end, 1 + int(np.searchsorted(parents, end)), depth + 1
     return level[:n]
 
 
@@ -130,6 +134,11 @@ class MarkovChain:
         )
 
     @property
+    def closed(self) -> list[list[int]]:
+        """The sorted members of each closed class, by their numbers."""
+        return [members for members, is_closed in self.components if is_closed]
+
+    @property
     def recurrent(self) -> tuple[ChainClass, ...]:
         """The closed classes."""
         return tuple(c for c in self.classes if c.closed)
@@ -168,13 +177,13 @@ class MarkovChain:
     def distributions(self) -> tuple[Matrix, ...]:
         """:attr:`stationary_by_class` in the package's own arithmetic, shape (n, 1)."""
         out = []
-        for members, closed in self.components:
-            if closed:
-                inside = stationary(self.P.submatrix(members, members))
-                n = len(self.labels)
-                out.append(
-                    self.P.arithmetic.embedded(inside, members, n) if len(members) < n else inside
-                )
+        n = len(self.labels)
+        for members in self.closed:
+            if len(members) == n:
+                out.append(stationary(self.P))
+                continue
+            inside = stationary(self.P.submatrix(members, members))
+            out.append(self.P.arithmetic.embedded(inside, members, n))
         return tuple(out)
 
     @property
@@ -186,7 +195,7 @@ class MarkovChain:
         StationaryError
             Where the chain has several closed classes; lists them.
         """
-        if len(self.recurrent) > 1:
+        if len(self.closed) > 1:
             classes = [c.states for c in self.recurrent]
             shown = "; ".join(
                 str(list(c[:8]))[:-1] + (", ...]" if len(c) > 8 else "]") for c in classes[:6]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Kind, number_text, public_number, serial_number
@@ -121,12 +123,17 @@ class MDP(Sources, HtmlTable):
     @cached_property
     def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
         """The actions that each state offers, in the order of ``actions``."""
-        found: list[list[Hashable]] = [[] for _ in self.states]
         begin = self.table.starts()  # in canonical order, so by states and then by actions
-        at = self.table.state[begin].tolist(), self.table.action[begin].tolist()
-        for s, a in zip(*at, strict=True):
-            found[s].append(self.actions[a])
-        return MappingProxyType(dict(zip(self.states, map(tuple, found), strict=True)))
+        actions = self.table.action[begin]
+        ends = np.searchsorted(self.table.state[begin], np.arange(len(self.states) + 1)).tolist()
+        known: dict[bytes, tuple[Hashable, ...]] = {}  # states that offer the same share a tuple
+        found: list[tuple[Hashable, ...]] = []
+        for first, last in itertools.pairwise(ends):
+            key = actions[first:last].tobytes()
+            if key not in known:
+                known[key] = tuple(self.actions[a] for a in actions[first:last].tolist())
+            found.append(known[key])
+        return MappingProxyType(dict(zip(self.states, found, strict=True)))
 
     @cached_property
     def terminal(self) -> tuple[Hashable, ...]:

@@ -212,6 +212,13 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         """The row of a state in the package's own numbers, read-only."""
         return MappingProxyType(self._rows[state])
 
+    def row_of(self, state: Any) -> dict[Hashable, Any]:
+        """The same to look at only; states with one and the same row may share it."""
+        return self._rows[state]
+
+    def __contains__(self, state: object) -> bool:
+        return state in self._rows
+
     def entries(self, name: str = "policy") -> Iterator[Entry]:
         """Every probability with its place."""
         for state, row in self._rows.items():

@@ -60,10 +60,15 @@ def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
             )
         policy = Policy(policy)
     checked: Policy = policy
+    seen = set()
     for state in checked:
         mdp.require_state(state)
-        for action, p in checked.parsed(state).items():
-            if action not in mdp.offered[state] and (p != 0 or action not in mdp.actions):
+        both = checked.row_of(state), mdp.offered[state]
+        if (at := (id(both[0]), id(both[1]))) in seen:  # states share rows, and what they offer
+            continue
+        seen.add(at)
+        for action, p in both[0].items():
+            if action not in both[1] and (p != 0 or action not in mdp.actions):
                 raise LabelError(
                     f"the {role} policy takes action {action!r} in state {state!r}, which offers "
                     f"{list(mdp.offered[state])}"

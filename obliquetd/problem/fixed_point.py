@@ -37,7 +37,7 @@ class FixedPoint(Equations):
         self,
         ops: Operators,
         name: str,
-        X: Matrix | None,
+        X: Matrix | Callable[[], Matrix] | None,
         solution: Solution | None = None,
         noise: Callable[[], Any] | None = None,
     ) -> None:
@@ -52,7 +52,7 @@ class FixedPoint(Equations):
                 f"the fixed point of {self.name} was found from the learner's mean update, not from a "
                 "matrix X; ask for a weighting by name, or pass X= or Omega=, for what depends on X"
             )
-        return self._given
+        return self._given if isinstance(self._given, Matrix) else self._given()
 
     @cached_property
     def _v_hat(self) -> Matrix:
@@ -249,12 +249,15 @@ def _(given: str, problem: Any) -> FixedPoint:
         ops = problem.native.over(arithmetic)
         return FixedPoint(ops, given, WEIGHTINGS[given](ops))
 
+    ops = problem.native
+    if ops.many and ops.arithmetic.kind != "symbolic":
+        return FixedPoint(ops, given, lambda: WEIGHTINGS[given](ops))
     try:
-        return FixedPoint(problem.native, given, WEIGHTINGS[given](problem.native))
+        return FixedPoint(ops, given, WEIGHTINGS[given](ops))
     except SignUndecidedError as error:
         if error.factor is None:
             raise
-    cases = sign_cases(problem.native.arithmetic, on)
+    cases = sign_cases(ops.arithmetic, on)
     several: Any = PiecewiseFixedPoint(given, cases)  # has what a FixedPoint is asked for
     return cases[0].value if len(cases) == 1 else several
 

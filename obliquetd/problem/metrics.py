@@ -72,7 +72,7 @@ def root_mean_squared_projected_bellman_error(ops: Operators, v: Matrix) -> Any:
 
 def expected_update(ops: Operators, v: Matrix) -> Any:
     """||Phi' Xi (T v - v)||, the norm of the expected TD update."""
-    return ops.arithmetic.frobenius_norm(ops.Xi_Phi.T @ bellman_residual(ops, v))
+    return ops.arithmetic.frobenius_norm(ops.Xi_Phi.cross(bellman_residual(ops, v)))
 
 
 def td_errors(ops: Operators, v: Matrix) -> tuple[Any, Any]:

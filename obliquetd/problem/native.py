@@ -47,6 +47,9 @@ from obliquetd.problem.rows import Rows
 
 __all__ = ["Operators"]
 
+MANY = 20_000
+"""States from which on L Phi is not kept for what is made of it."""
+
 
 class Operators(Rows):
     """Everything that follows from the inputs of a problem, in their arithmetic or another."""
@@ -95,7 +98,7 @@ class Operators(Rows):
     @cached_property
     def largest_reward(self) -> Any:
         """The size of the rewards, below which a float value is noise; 1 unless floats."""
-        return self.arithmetic.magnitude(self.arithmetic.column(self.reward.tolist()))
+        return self.arithmetic.magnitude(self.arithmetic.column(self.reward))
 
     @cached_property
     def chain(self) -> MarkovChain:
@@ -128,9 +131,10 @@ class Operators(Rows):
             Where none was given and the behaviour ends in terminal states for good: the
             stationary distribution knows nothing of the states before.
         """
-        closed = [c.states for c in self.chain.recurrent] if self.inputs.xi is None else []
-        ends = {self.labels[i] for i in self.terminal}
-        if closed and all(len(c) == 1 and c[0] in ends for c in closed):
+        found = self.chain.closed if self.inputs.xi is None else []
+        ends = set(self.terminal)
+        if found and all(len(c) == 1 and c[0] in ends for c in found):
+            closed = [tuple(self.names(c)) for c in found]
             shown = ", ".join(repr(c[0]) for c in closed[:8]) + (", ..." if len(closed) > 8 else "")
             raise EpisodesEndError(
                 f"the behaviour's episodes end in {shown} and never begin anew, so its stationary "
@@ -222,16 +226,30 @@ class Operators(Rows):
         """L_pi Phi."""
         return self.L_pi @ self.Phi
 
-    @cached_property
+    @property
+    def Lambda_factors(self) -> tuple[Matrix, ...]:
+        """Matrices whose product is Lambda: itself, or for many states what it need not be made of."""
+        return (self.L_pi, self.Phi) if self.many else (self.Lambda,)
+
+    @property
+    def many(self) -> bool:
+        """Whether matrices as large as Phi are made again rather than kept."""
+        return self.n >= MANY
+
+    @property
     def Xi_Phi(self) -> Matrix:
         """Xi Phi, the X of TD."""
+        return self.Phi.scale_rows(self.xi) if self.many else self._Xi_Phi
+
+    @cached_property
+    def _Xi_Phi(self) -> Matrix:
         return self.Phi.scale_rows(self.xi)
 
     @cached_property
     def C(self) -> Matrix:
         """Phi' Xi Phi."""
         self.arithmetic.squared(self.arithmetic.magnitude(self.Phi))
-        return self.Phi.T @ self.Xi_Phi
+        return self.Phi.cross(self.Xi_Phi)
 
     # --- values -------------------------------------------------------------------------
 
@@ -255,12 +273,12 @@ class Operators(Rows):
         discount the sum is finite only where the source is zero throughout (the absorbing
         state of Sutton and Barto, Section 3.4).
         """
-        sources = {i for i, x in enumerate(source.cleaned().entries()) if x}
-        endless = [c for c in closed if not sources.isdisjoint(c)]
+        sources = np.unique(source.cleaned().support()[0])
+        endless = [c for c in closed if np.isin(sources, c).any()]
         if endless:
             raise self._endless(kernel, source, closed, endless)
-        silent = set(range(self.n)) - leading_to(kernel, sources)
-        return self._solve_outside(kernel, source, silent, what)
+        silent = np.flatnonzero(~_leads_to(kernel, sources)).tolist()
+        return self._solve_outside(kernel, source, set(silent), what)
 
     def _solve_outside(
         self, kernel: Matrix, source: Matrix, excluded: set[int], what: str
@@ -310,7 +328,7 @@ class Operators(Rows):
             "arithmetic='exact' does)"
         )
 
-    @cached_property
+    @property
     def transposed_L(self) -> Matrix:
         """L_pi', once it is known to be invertible."""
         if self.undiscounted:
@@ -338,13 +356,22 @@ class Operators(Rows):
 
 def leading_to(kernel: Matrix, states: Iterable[int]) -> set[int]:
     """The states from which one of the given ones can be reached, these included."""
+    return set(np.flatnonzero(_leads_to(kernel, np.fromiter(states, dtype=np.intp))).tolist())
+
+
+def _leads_to(kernel: Matrix, ends: Any) -> Any:
+    """For each state whether it is among them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order
 
+    n = kernel.shape[0]
+    found = np.zeros(n + 1, dtype=bool)
+    found[ends] = True
+    if len(ends) == n:
+        return found[:n]
     i, j = kernel.support()
-    n, ends = kernel.shape[0], np.fromiter(states, dtype=np.intp)
     # from a state above all, backwards
     up, down = np.r_[j, np.full(len(ends), n)], np.r_[i, ends]
     graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
-    found = breadth_first_order(graph, n, return_predecessors=False)
-    return set(found[1:].tolist())
+    found[breadth_first_order(graph, n, return_predecessors=False)] = True
+    return found[:n]

@@ -193,8 +193,8 @@ def _support_rows(matrix: Matrix) -> list[int]:
 
 def solve_projected(ops: Operators, X: Matrix, what: str) -> Solution:
     """theta with X' L_pi Phi theta = X' r_pi (Lemma 2); only span(X) matters."""
-    X = X.balanced()
-    return solve_in_row_space(ops, X.T @ ops.Lambda, X.T @ ops.r_pi, what)
+    A, b = (X.cross(*right, balanced=True) for right in (ops.Lambda_factors, (ops.r_pi,)))
+    return solve_in_row_space(ops, A, b, what)
 
 
 class BestApproximation:
@@ -212,7 +212,7 @@ class BestApproximation:
         """The coefficients of Pi v, for one vector or for each column of a matrix."""
         X = self.ops.Phi.balanced().scale_rows(self.ops.xi)
         return solve_in_row_space(
-            self.ops, X.T @ self.ops.Phi, X.T @ v, "the least-squares problem"
+            self.ops, X.cross(self.ops.Phi), X.cross(v), "the least-squares problem"
         )
 
     @cached_property

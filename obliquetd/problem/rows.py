@@ -46,14 +46,20 @@ class Rows:
         wide = 1 + len(self.mdp.actions)
         choices, each = np.unique((1 + state) * wide + 1 + action, return_inverse=True)
         out = np.empty(len(choices), dtype=float if self.arithmetic.kind == "float" else object)
-        for i, (s, a) in enumerate(zip(*np.divmod(choices, wide), strict=True)):
-            out[i] = self._chance(policy, int(s) - 1, int(a) - 1)
+        known: dict[tuple[int, int], Any] = {}  # states share rows
+        of_state, of_action = np.divmod(choices, wide)
+        for i, (s, a) in enumerate(zip(of_state.tolist(), of_action.tolist(), strict=True)):
+            row = {} if s - 1 == NOBODY else policy.row_of(self.mdp.states[s - 1])
+            at = (NOBODY if s - 1 == NOBODY else id(row), a)
+            if at not in known:
+                known[at] = self._chance(policy, s - 1, a - 1)
+            out[i] = known[at]
         return out[each]
 
     def _chance(self, policy: Policy, state: int, action: int) -> Any:
         if state == NOBODY:
             return self.arithmetic.one
-        p = policy.parsed(self.mdp.states[state]).get(self.mdp.actions[action])
+        p = policy.row_of(self.mdp.states[state]).get(self.mdp.actions[action])
         return self.arithmetic.zero if p is None else self.arithmetic.scalar(p)
 
     def _told(self, chances: Any) -> Any:

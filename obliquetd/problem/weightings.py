@@ -14,7 +14,7 @@ Omega_E         Xi^-1 diag(f), f = L_pi^-T xi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,27 +82,29 @@ def _weight(
     return up / down if sign(up) > 0 else ops.arithmetic.zero
 
 
-def _ratios(ops: Operators) -> list[tuple[Any, Any, Any, Any]]:
+def _ratios(ops: Operators) -> Iterator[tuple[Any, Any, Any, Any]]:
     """For each state: Lambda . phi, ||Lambda||^2, ||phi||^2 and the weight.
 
     Among floats each state has units of its own, in which its Lambda is of size one: the
     ratio of the first two does not change. What is zero in Lambda but for rounding counts
     as zero.
     """
-    Lambda = (ops.L_pi @ ops.unit_Phi).cleaned()
-    Lambda.check_digits("the expected Delta phi of Omega_S")
-    units = Lambda.row_units()
-    Lambda, Phi = Lambda.scale_rows(units), ops.unit_Phi.scale_rows(units)
-    own = ops.Phi.scale_rows(ops.Phi.row_units())
-    return list(
-        zip(
+    weights, warned = ops.xi.entries(), False
+    unit = ops.Phi.scaled(ops.arithmetic.one / ops.arithmetic.magnitude(ops.Phi))
+    for rows, product in ops.L_pi.row_products(unit):
+        Lambda = product.cleaned()
+        warned = warned or Lambda.check_digits("the expected Delta phi of Omega_S")
+        units = Lambda.row_units()
+        Lambda, Phi = Lambda.scale_rows(units), unit.part(rows).scale_rows(units)
+        own = ops.Phi.part(rows)
+        own = own.scale_rows(own.row_units())
+        yield from zip(
             Lambda.row_dots(Phi).entries(),
             Lambda.row_dots(Lambda).entries(),
             own.row_dots(own).entries(),
-            ops.xi.entries(),
+            weights[rows],
             strict=True,
         )
-    )
 
 
 def symbolic_weights(ops: Operators) -> list[Any]:
@@ -241,7 +243,7 @@ WEIGHTINGS: dict[str, Callable[[Operators], Matrix]] = {
     "best": lambda ops: ops.X_star,
     "td": lambda ops: ops.Xi_Phi,
     "rg": lambda ops: ops.Lambda.scale_rows(ops.xi),
-    "setd": lambda ops: ops.Xi_Phi.scale_rows(projection_weights(ops)),
+    "setd": lambda ops: ops.Phi.scale_rows(projection_weights(ops).scale_rows(ops.xi)),
     "etd": lambda ops: ops.Phi.scale_rows(ops.f),
 }
 """X of each name: X*, Xi Phi, Xi L_pi Phi, Xi Omega_S Phi and diag(f) Phi."""

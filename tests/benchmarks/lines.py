@@ -17,11 +17,15 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
+import sympy as sp
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
 
 from obliquetd import MDP, Policy, PolicyEvaluation, features
 from obliquetd.domains import random_problem
 from obliquetd.dynamics import mean_dynamics, stability_region, step_size_limit
 from obliquetd.learners import ETD, SETD, TD
+from tests.benchmarks import sketches
 from tests.benchmarks.table import line
 
 G = 0.9
@@ -72,26 +76,10 @@ def sparse_problem(n, d=0, discount=0.99, learner_features=None):
 # --- mean dynamics ------------------------------------------------------------------------
 
 
-def _products(ops, weight):
-    """Phi' W (I - gamma P) Phi and Phi' W r, as FLINT products over integers."""
-    Phi, L, r = raw(ops.Phi), raw(ops.L_pi), raw(ops.r_pi)
-    w = list(weight.entries())
-    W = flint.fmpq_mat(ops.n, ops.n)
-    for i, x in enumerate(w):
-        W[i, i] = x
-    Z = Phi.transpose() * W
-
-    def peer():
-        return Z * (L * Phi), Z * r
-
-    return peer
-
-
-@line("A, b of TD, exact, d = 16", "python-flint products", (10, 20, 40, 80), 4)
+@line("A, b of TD, exact, d = 16", "the sums of TD alone in FLINT", (10, 20, 40, 80), 2)
 def exact_td(n):
     problem = dense_rational(n, 16)
-    _ = problem.native.xi, problem.native.L_pi
-    peer = _products(problem.native, problem.native.xi)
+    peer = sketches.exact_sums(problem.native, problem.native.xi)
 
     def ours():
         dyn = mean_dynamics(problem, TD())
@@ -100,11 +88,10 @@ def exact_td(n):
     return ours, peer
 
 
-@line("A, b of ETD, exact, d = 16", "python-flint products", (10, 20, 40, 80), 4)
+@line("A, b of ETD, exact, d = 16", "f and the sums of ETD alone in FLINT", (10, 20, 40, 80), 2)
 def exact_etd(n):
     problem = dense_rational(n, 16)
-    _ = problem.native.f, problem.native.L_pi
-    peer = _products(problem.native, problem.native.f)
+    peer = sketches.exact_sums(problem.native, problem.native.xi, emphatic=True)
 
     def ours():
         dyn = mean_dynamics(problem, ETD())
@@ -126,18 +113,34 @@ def float_problem(n, d):
     )
 
 
-@line("A, b of TD in floats, d = 16", "numpy products", (25, 50, 100, 200), None)
+@line(
+    "A, b of TD in floats, d = 16", "the sums of TD alone in numpy, no bounds",
+    (25, 50, 100, 200), None,
+)  # fmt: skip
 def float_td(n):
     problem = float_problem(n, 16)
-    _ = problem.native.xi
-    Phi, L = np.array(problem.Phi, dtype=float), np.array(problem.L_pi, dtype=float)
-    xi, r = (np.array(x, dtype=float).ravel() for x in (problem.xi, problem.r_pi))
+    Phi, xi = np.array(problem.Phi, dtype=float), np.array(problem.xi, dtype=float).ravel()
+    peer = sketches.float_sums(problem.native, Phi, xi)
 
     def ours():
         dyn = mean_dynamics(problem, TD())
         return dyn.A, dyn.b
 
-    return ours, lambda: (Phi.T @ (xi[:, None] * (L @ Phi)), Phi.T @ (xi * r))
+    return ours, peer
+
+
+@line("A, b of TD with a symbol, d = 4", "theta by values at d + 1 discounts", (20, 50, 100), None)
+def symbolic_td(n):
+    problem = random_problem(n, 4, seed=1, discount="gamma")
+    _ = problem.native.xi
+    at = random_problem(n, 4, seed=1, discount=1).native
+    peer = sketches.fixed_point_by_values(*map(raw, (at.P_pi, at.r_pi, at.xi, at.Phi)))
+
+    def ours():
+        found = mean_dynamics(problem, TD()).expectation
+        return found.A, found.b
+
+    return ours, peer
 
 
 @line(
@@ -165,32 +168,20 @@ def float_trace(n):
 # --- stability ----------------------------------------------------------------------------
 
 
-def _grid(n, d):
-    """Eigenvalues at 200 discounts: a picture, and no proof."""
-    problem = random_problem(n, d, seed=1, discount="9/10")
-    Phi = np.array(problem.Phi, dtype=float)
-    P = np.array(problem.P_pi, dtype=float)
-    xi = np.array(problem.xi, dtype=float).ravel()
-
-    def peer():
-        return [
-            np.linalg.eigvals(Phi.T @ (xi[:, None] * (Phi - g * (P @ Phi)))).real.min()
-            for g in np.linspace(0, 1, 200)
-        ]
-
-    return peer
-
-
-@line("region of TD, d = n / 2", "eigenvalues on 200 points", (4, 6, 12), 2)
+@line("region of TD, d = n / 2", "intervals of floats for TD alone, to 10^-6", (4, 6, 12), 2)
 def region_td(n):
     problem = random_problem(n, n // 2, seed=1, discount="gamma")
-    return lambda: stability_region(again(problem), TD(), "gamma"), _grid(n, n // 2)
+    peer = sketches.region_by_boxes(
+        random_problem(n, n // 2, seed=1, discount=1).native, setd=False
+    )
+    return lambda: stability_region(again(problem), TD(), "gamma"), peer
 
 
-@line("region of SETD, d = n / 2", "eigenvalues on 200 points", (4, 6, 12), 4)
+@line("region of SETD, d = n / 2", "intervals of floats for SETD alone, to 10^-6", (4, 6, 12), 2)
 def region_setd(n):
     problem = random_problem(n, n // 2, seed=1, discount="gamma")
-    return lambda: stability_region(again(problem), SETD(), "gamma"), _grid(n, n // 2)
+    peer = sketches.region_by_boxes(random_problem(n, n // 2, seed=1, discount=1).native, setd=True)
+    return lambda: stability_region(again(problem), SETD(), "gamma"), peer
 
 
 @line("exact verdict of TD, d = n", "numpy eigenvalues of A in floats", (10, 20, 40), None)
@@ -327,6 +318,44 @@ def sparse_v(n):
     )
 
 
+@line(
+    "all of it at lambda 0, d = 32: xi, v_pi, A, b, fixed points, RMSE",
+    "scipy, the same without bounds",
+    (10_000, 100_000, 1_000_000),
+    None,
+)
+def whole(n):
+    """From the arrays on, of TD, SETD and ETD; in a minute and 4 GiB at a million states."""
+    P, r = chain(n)
+    phi = np.random.default_rng(1).normal(size=(n, 32))
+
+    def ours():
+        mdp = MDP.from_arrays([P], r)
+        problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), features=phi, discount=0.99)
+        found = [problem.xi, problem.v_pi]
+        found += [problem.fixed_point(name).rmse for name in ("td", "setd", "etd")]
+        for learner in (TD(), SETD(), ETD()):
+            dynamics = mean_dynamics(problem, learner)
+            found += [dynamics.A, dynamics.b, dynamics.fixed_point()]
+        return found
+
+    def peer():
+        x, T = np.full(n, 1 / n), sparse.csr_array(P.T)
+        for _ in range(60):
+            x = T @ x
+        L = sparse.csr_array(sparse.eye_array(n) - 0.99 * P)
+        v, _ = linalg.gmres(L, r, rtol=1e-14, restart=40, maxiter=20)
+        f, _ = linalg.gmres(sparse.csr_array(L.T), x, rtol=1e-14, restart=40, maxiter=20)
+        Lambda = L @ phi
+        omega = np.maximum((Lambda * phi).sum(axis=1) / (Lambda**2).sum(axis=1), 0)
+        for w in (x, omega * x, f):
+            X = w[:, None] * phi
+            theta = np.linalg.solve(X.T @ Lambda, X.T @ r)
+            np.sqrt(x @ (phi @ theta - v) ** 2)
+
+    return ours, peer
+
+
 @line("construction from arrays, d = 32", "copies of the arrays", (1000, 10_000, 100_000), None)
 def construction(n):
     P, r = chain(n)
@@ -394,10 +423,11 @@ def exact_x_star(n):
 
 @line("v_pi(gamma), dense chain", "sympy DomainMatrix", (10, 20, 40), 0.5)
 def symbolic_v(n):
-    problem = random_problem(n, 2, seed=1, discount="gamma")
-    L, r = problem.native.L_pi, problem.native.r_pi
-    ring = L._m.domain.get_ring()
-    left, right = L._m.convert_to(ring), r._m.convert_to(ring)
+    gamma = sp.Symbol("gamma")
+    problem = random_problem(n, 2, seed=1, discount=gamma)
+    left, right = (
+        DomainMatrix.from_Matrix(M).convert_to(QQ[gamma]) for M in (problem.L_pi, problem.r_pi)
+    )
 
     def ours():
         new = again(problem)
@@ -406,7 +436,7 @@ def symbolic_v(n):
     return ours, (lambda: left.solve_den(right)) if n <= 20 else None
 
 
-@line("v_pi(gamma), dense chain, against Storm", "stormpy, parametric", (10, 20), None)
+@line("v_pi(gamma), dense chain, against Storm", "stormpy, parametric", (5, 10, 20), None)
 def symbolic_storm(n):
     problem = random_problem(n, 2, seed=1, discount="gamma")
     peer = None
@@ -416,31 +446,42 @@ def symbolic_storm(n):
 
 
 def _storm(problem):
+    """The value of the first state: the reward until an end that each step reaches with chance 1 - gamma."""
     import stormpy
 
-    from obliquetd import save_model
-
+    P, r, n = problem.P_pi, problem.r_pi, len(problem.states)
+    lines = ["@type: DTMC", "@parameters", "gamma", "@reward_models", "earned"]
+    lines += ["@nr_states", str(n + 1), "@nr_choices", str(n + 1), "@model"]
+    for i in range(n):
+        lines += [f"state {i} [{r[i]}]" + " init" * (i == 0), "\taction 0 [0]"]
+        lines += [f"\t\t{j} : ({P[i, j]})*gamma" for j in range(n) if P[i, j]]
+        lines += [f"\t\t{n} : 1-gamma"]
+    lines += [f"state {n} [0] done", "\taction 0 [0]", f"\t\t{n} : 1"]
     path = Path(tempfile.mkdtemp()) / "model.drn"
-    try:
-        save_model(problem, path)
-        model = stormpy.build_parametric_model_from_drn(str(path))
-        formula = stormpy.parse_properties('R=? [F "done"]')[0]
-        stormpy.model_checking(model, formula)
-    except Exception:  # a peer that cannot read the model is skipped
-        return None
-    return lambda: stormpy.model_checking(model, formula)
-
-
-@line("theta(gamma) of TD", "solving at one discount more than the degree", (6, 10, 20), 2)
-def symbolic_theta(n):
-    problem = random_problem(n, 3, seed=1, discount="gamma")
-    points = [random_problem(n, 3, seed=1, discount=f"{k}/23") for k in range(1, 5)]
-    systems = [(raw(p.native.L_pi), raw(p.native.r_pi), raw(p.native.Phi)) for p in points]
+    path.write_text("\n".join(lines) + "\n")
+    model = stormpy.build_model_from_drn[stormpy.RationalFunction](str(path))
+    formula = stormpy.parse_properties('R=? [F "done"]')[0]
 
     def peer():
-        return [(Phi.transpose() * (L * Phi)).solve(Phi.transpose() * r) for L, r, Phi in systems]
+        found = stormpy.model_checking(model, formula, only_initial_states=True)
+        return found.get_value(0)
 
-    return lambda: again(problem).fixed_point("td"), peer
+    return peer
+
+
+@line("theta(gamma) of TD", "values at d + 1 discounts, interpolated", (6, 10, 20), 2)
+def symbolic_theta(n):
+    problem = random_problem(n, 3, seed=1, discount="gamma")
+    at = random_problem(n, 3, seed=1, discount=1).native
+    peer = sketches.fixed_point_by_values(*map(raw, (at.P_pi, at.r_pi, at.xi, at.Phi)))
+    _ = problem.native.xi, problem.native.r_pi, problem.native.P_pi
+
+    def ours():
+        for name in ("P_gamma", "L_pi", "Lambda", "Xi_Phi"):
+            vars(problem.native).pop(name, None)
+        return problem.fixed_point("td")
+
+    return ours, peer
 
 
 # --- learners and files -------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 Each line is measured at up to four sizes, each in a process of its own: CPU seconds, the best of
 some alternating rounds, and the largest memory. The growth is the slope of log time over log size.
-A peer that is not installed, or cannot do the size, is named as *not here*. Names of lines choose some of them.
+A peer that takes too long at the largest size is compared at a smaller one, which then stands
+beside its time; one that is not installed is named as *not here*. Names of lines choose some of them.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from typing import Any
 
 __all__ = ["LINES", "Line", "line", "main", "measured"]
 
-PATIENCE = 150
+PATIENCE = 300
 """Seconds after which a size is said not to end."""
+LONG = 20.0
+"""CPU seconds of a first round that is not repeated."""
 ENOUGH = 2.0
 """CPU seconds of each side after which no further round is made."""
 
@@ -78,8 +81,13 @@ def measured(name: str, size: int) -> dict[str, Any]:
     """One size of one line, in this process."""
     ours, peer = LINES[name].make(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
     ours()  # compiles, imports
+    took = time.process_time() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if took > LONG:  # nothing of that is felt
+        theirs = best([peer])[0] if peer else None
+        return {"ours": took, "peer": theirs, "memory": (memory, before)}
     if peer is None:
         return {"ours": best([ours])[0], "peer": None, "memory": (memory, before)}
     peer()
@@ -129,6 +137,7 @@ def row(each: Line) -> list[str]:
     sizes: list[int] = []
     times: list[float] = []
     last: dict[str, Any] = {}
+    beside: tuple[dict[str, Any], int] | None = None
     failure = ""
     for size in each.sizes:
         found = in_a_process(each.name, size)
@@ -136,11 +145,18 @@ def row(each: Line) -> list[str]:
             failure = f"; {size:,}: {found}"
             break
         last = found
+        if found["peer"] is not None:
+            beside = found, size
         sizes.append(size)
         times.append(found["ours"])
     if not sizes:
         return [each.name, failure[2:], "", each.peer, "", "", ""]
-    ratio = "" if last["peer"] is None else f"{last['ours'] / last['peer']:.2f}"
+    its_time, ratio = "not here", ""
+    if beside is not None:
+        compared, size = beside
+        ratio = f"{compared['ours'] / compared['peer']:.2f}"
+        its_time = shown(compared["peer"] / each.parts(size))
+        its_time += "" if size == sizes[-1] else f" at {size:,}"
     wanted = "" if each.wanted is None else f"{each.wanted:g}"
     memory, before = (x / 1024 for x in last["memory"])
     parts = each.parts(sizes[-1])
@@ -149,7 +165,7 @@ def row(each: Line) -> list[str]:
         f"{shown(times[-1] / parts)} at {sizes[-1]:,}{failure}",
         growth(sizes, times),
         each.peer,
-        "not here" if last["peer"] is None else shown(last["peer"] / parts),
+        its_time,
         f"{ratio} ({wanted})" if wanted and ratio else ratio,
         f"{memory:,.0f} MB (+{memory - before:,.0f})",
     ]

@@ -41,7 +41,7 @@ def drawn(seed, discount="gamma"):
     kind = str(rng.choice(["off-policy", "on-policy"]))
     family = FAMILIES[kind](n, int(rng.integers(1, n + 1)), "9/10", int(rng.integers(1, 4)))
     while True:
-        problem = family.build(family.draw(rng))
+        problem = family.build(tuple(int(rng.integers(a, b + 1)) for a, b in family.genes))
         if problem is not None:
             return problem.replace(discount=discount)
 

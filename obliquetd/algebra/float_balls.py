@@ -1,0 +1,106 @@
+"""Arrays of floats, each known to within a radius whatever was rounded: balls for many numbers at once.
+
+A product of balls m and r is a ball about the product of the middles with |a| r_b + |b| r_a + r_a r_b and what
+the floats round (Rump 1999, "Fast and parallel interval arithmetic"); every radius is enlarged by more than
+what its own sum rounds. Where Arb's balls are exact about bits, these are quick: one call is for all entries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from obliquetd.algebra.rounding import EPS, SMALLEST
+
+__all__ = ["FloatBalls"]
+
+MORE = 1 + 8 * EPS
+"""What the few roundings of a radius can have made it too small by."""
+TINY = 16 * SMALLEST
+
+
+class FloatBalls:
+    """An array of balls.
+
+    Examples
+    --------
+    >>> x = FloatBalls(np.array([2.0]), np.array([0.5]))
+    >>> y = x * x
+    >>> y.middle.tolist(), bool(y.radius[0] >= 2.25)
+    ([4.0], True)
+    """
+
+    __array_ufunc__ = None
+    __slots__ = ("middle", "radius")
+
+    def __init__(self, middle: Any, radius: Any) -> None:
+        self.middle, self.radius = middle, radius
+
+    @classmethod
+    def of_rationals(cls, values: Any, shape: tuple[int, ...]) -> FloatBalls:
+        """Rationals of FLINT, each in the float next to it; OverflowError beyond the range of floats."""
+        middle = np.array([int(x.p) / int(x.q) for x in values], dtype=float).reshape(shape)
+        inexact = np.array([x.q != 1 or abs(x.p) > 2**53 for x in values], dtype=bool)
+        return cls(middle, (EPS * np.abs(middle) + TINY) * inexact.reshape(shape))
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no ball is unbounded."""
+        return bool(np.isfinite(self.middle).all() and np.isfinite(self.radius).all())
+
+    @property
+    def T(self) -> FloatBalls:
+        """The transpose."""
+        return FloatBalls(self.middle.T, self.radius.T)
+
+    def __getitem__(self, at: Any) -> FloatBalls:
+        return FloatBalls(self.middle[at], self.radius[at])
+
+    def __add__(self, other: FloatBalls) -> FloatBalls:
+        middle = self.middle + other.middle
+        radius = self.radius + other.radius + EPS * np.abs(middle)
+        return FloatBalls(middle, radius * MORE)
+
+    def __neg__(self) -> FloatBalls:
+        return FloatBalls(-self.middle, self.radius)
+
+    def __sub__(self, other: FloatBalls) -> FloatBalls:
+        return self + -other
+
+    def __mul__(self, other: FloatBalls) -> FloatBalls:
+        a, b = np.abs(self.middle), np.abs(other.middle)
+        middle = self.middle * other.middle
+        radius = (a + self.radius) * other.radius + b * self.radius + EPS * np.abs(middle)
+        return FloatBalls(middle, radius * MORE + TINY)
+
+    def scaled(self, factor: float) -> FloatBalls:
+        """Times a float that is known exactly."""
+        middle = self.middle * factor
+        radius = self.radius * abs(factor) + EPS * np.abs(middle)
+        return FloatBalls(middle, radius * MORE + TINY)
+
+    def inverse(self) -> FloatBalls:
+        """1 over each; unbounded where a ball holds 0."""
+        size = np.abs(self.middle)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gap = size * (1 - EPS) - self.radius
+            middle = 1 / self.middle
+            radius = self.radius / (size * gap) + EPS * np.abs(middle)
+        unbounded = ~(gap > 0)
+        return FloatBalls(
+            np.where(unbounded, 0.0, middle), np.where(unbounded, np.inf, radius * MORE + TINY)
+        )
+
+    def __matmul__(self, other: FloatBalls) -> FloatBalls:
+        k = self.middle.shape[1]
+        a, b = np.abs(self.middle), np.abs(other.middle)
+        rounded = (a + self.radius) @ other.radius + self.radius @ b + k * EPS * (a @ b)
+        return FloatBalls(self.middle @ other.middle, rounded * (1 + (k + 8) * EPS) + k * TINY)
+
+    def added_at(self, places: Any, size: int) -> FloatBalls:
+        """The sums of those at one place, for each of ``size`` places."""
+        k = len(self.middle)
+        middle = np.bincount(places, self.middle, size)
+        bound = self.radius + k * EPS * np.abs(self.middle)
+        return FloatBalls(middle, np.bincount(places, bound, size) * (1 + (k + 8) * EPS))

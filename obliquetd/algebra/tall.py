@@ -1,0 +1,114 @@
+"""Products of tall float matrices, by blocks of rows: nothing on the way is as large as they are.
+
+A million states with 32 features are 256 MB. X' L Phi is 32 by 32, but made in one piece it
+leaves L Phi, |X|, |L| |Phi| and the bounds on the errors of X and L Phi behind, each of that size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from obliquetd.algebra.rounding import BLOCK, SMALLEST, roundings
+
+if TYPE_CHECKING:
+    from obliquetd.algebra.floating import FloatMatrix
+
+__all__ = ["blocks", "column_sizes", "crossed", "is_tall", "row_products"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def blocks(n: int) -> Iterator[slice]:
+    """The rows 0, ..., n - 1 in order, some thousands at a time.
+
+    Examples
+    --------
+    >>> [(p.start, p.stop) for p in blocks(20_000)]
+    [(0, 16384), (16384, 20000)]
+    """
+    return (slice(k, min(k + BLOCK, n)) for k in range(0, n, BLOCK))
+
+
+def column_sizes(array: Floats) -> Floats:
+    """The largest absolute value of each column, without a copy of the array."""
+    if not len(array):
+        return np.zeros(array.shape[1])
+    found: Floats = np.maximum(array.max(axis=0), -array.min(axis=0))
+    return found
+
+
+def is_tall(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> bool:
+    """Whether ``left' @ product of chain`` goes by blocks: dense and long, with at most one sparse between."""
+    long = left.shape[0] > BLOCK and not left.sparse and not chain[-1].sparse
+    return long and (len(chain) == 1 or (len(chain) == 2 and chain[0].sparse))
+
+
+@np.errstate(all="ignore")  # what leaves the range is refused where it would come out
+def crossed(
+    left: FloatMatrix, chain: tuple[FloatMatrix, ...], units: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """X' Y for Y = M R or R, and the bound on its error, each with one pass over the rows.
+
+    Columns of X are divided by their ``units``, powers of two.
+
+    The bound is ``|X|'(r |Y| + E_Y) + E_X'(|Y| + E_Y)`` with r the rounding of n sums, as for any product.
+    """
+    n, right = left.shape[0], chain[-1]
+    value = np.zeros((left.shape[1], right.shape[1]))
+    bound = np.zeros(value.shape)
+    rows = _Products(*chain) if len(chain) > 1 else _Given(right)
+    terms = roundings(n)
+    for p in blocks(n):
+        part = left.part(p)
+        x, x_error = part.array, part.error
+        if units is not None:
+            x, x_error = x / units, x_error / units
+        y, y_error = rows.of(p)
+        size = np.abs(y)
+        value += x.T @ y
+        bound += np.abs(x).T @ (size * terms + y_error) + x_error.T @ (size + y_error)
+    return value, bound + SMALLEST * n
+
+
+class _Given:
+    """Rows of a matrix, with their bounds."""
+
+    def __init__(self, right: FloatMatrix) -> None:
+        self.right = right
+
+    def of(self, p: slice) -> tuple[Floats, Floats]:
+        part = self.right.part(p)
+        return part.array, part.error
+
+
+class _Products:
+    """Rows of a sparse matrix times a dense one, with their bounds.
+
+    ``|M| (r |R|) + E_M (|R| + E_R) + |M| E_R``, which for E_R = e |R| is one product with |R|.
+    """
+
+    def __init__(self, M: FloatMatrix, right: FloatMatrix) -> None:
+        self.M, self.M_error, self.right = M.array, M.error, right.array
+        self.relative = right.relative
+        self.size = np.abs(right.array)
+        self.error = right.error if self.relative is None else None
+        self.terms = roundings(M.shape[1])
+
+    def of(self, p: slice) -> tuple[Floats, Floats]:
+        m, m_error = self.M[p], self.M_error[p]
+        e = self.relative or 0.0
+        bound = (abs(m) * (self.terms + e) + m_error * (1.0 + e)) @ self.size
+        if self.error is not None:
+            bound += (abs(m) + m_error) @ self.error
+        return m @ self.right, bound
+
+
+def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, Any, Any]]:
+    """The rows of M R by blocks, and their bounds."""
+    rows = _Products(M, right)
+    with np.errstate(all="ignore"):
+        yield from ((p, *rows.of(p)) for p in blocks(M.shape[0]))

@@ -1,0 +1,96 @@
+"""Sums of columns at the places of a matrix, and columns of some outcomes; for :mod:`obliquetd.dynamics.sums`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
+from obliquetd.algebra.rounding import roundings
+from obliquetd.algebra.storage import gathered
+from obliquetd.dynamics.columns import RoundedColumn
+from obliquetd.dynamics.terms import Term
+from obliquetd.learners.forms import is_feature
+
+__all__ = ["diagonal", "folded", "gather", "kept_where"]
+
+
+def gather(
+    arithmetic: Arithmetic, shape: tuple[int, int], parts: Iterable[Sequence[Any]]
+) -> Matrix:
+    """The sums of columns at places; a column of formulas may be a tuple, of factors."""
+    rows, places, columns = zip(*parts, strict=True)
+    i, j = chained(rows), chained(places)
+    if arithmetic.kind == "symbolic":
+        return _of_factors(arithmetic, shape, i, j, columns)
+    if arithmetic.kind != "float":
+        return arithmetic.assemble(shape, i, j, chained(columns))
+    value = chained([c.value for c in columns])
+    most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
+    rounding = roundings(int(most)) if most > 1 else 0.0
+    found = gathered(shape, i, j, value)
+    if all(c.relative is not None for c in columns):
+        factor = max(c.relative for c in columns) + rounding
+        one_sign = not (value.min(initial=0.0) < 0 < value.max(initial=0.0))
+        size = abs(found) if one_sign else gathered(shape, i, j, np.abs(value))
+        return FloatMatrix(found, error=size * factor)
+    size = chained([c.error for c in columns]) + np.abs(value) * rounding
+    return FloatMatrix(found, error=gathered(shape, i, j, size))
+
+
+def _of_factors(
+    arithmetic: Arithmetic, shape: tuple[int, int], i: Any, j: Any, columns: Sequence[Any]
+) -> Matrix:
+    """The sums of products, each with as many factors, of which some are 1."""
+    one = np.empty(1, dtype=object)
+    one[0] = arithmetic.one
+    listed = [c if isinstance(c, tuple) else (c,) for c in columns]
+    most = max(map(len, listed))
+    filled = [(*c, *[np.broadcast_to(one, len(c[0]))] * (most - len(c))) for c in listed]
+    factors = [chained(x) for x in zip(*filled, strict=True)]
+    return arithmetic.assemble_products(shape, i, j, factors)
+
+
+def diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:
+    """A multiple of the identity."""
+    if isinstance(number, FloatMatrix):
+        eye = np.eye(ones.shape[0])
+        return FloatMatrix(eye * number.dense()[0, 0], error=eye * number.dense_error()[0, 0])
+    return arithmetic.identity(ones.shape[0]).scaled(number.item())  # type: ignore[no-any-return]
+
+
+def chained(parts: Sequence[Any]) -> Any:
+    """Arrays end to end; one alone as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def kept_where(mask: Any, column: RoundedColumn) -> RoundedColumn:
+    """A column with 0 where a mask is false."""
+    value = np.where(mask, column.value, 0.0)
+    if column.relative is not None:
+        return RoundedColumn(value, None, column.relative)
+    return RoundedColumn(value, np.where(mask, column.error, 0.0))
+
+
+def folded(terms: list[Term], stays: Any) -> list[Term]:
+    """Terms of outcomes that stay in their state, at these places: there phi' is phi.
+
+    So what cancels exactly, as phi - phi' without discount, leaves no rounding.
+    """
+    found: dict[Any, Any] = {}
+
+    def here(vector: Any) -> Any:
+        if is_feature(vector) and vector[1:] == ("now", "n"):
+            return (*vector[:2], "s")
+        return vector
+
+    for term in terms:
+        factors = tuple(
+            (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
+        )
+        key = here(term.left), factors
+        column = term.column if len(term.column) == 1 else term.column[stays]
+        found[key] = found[key] + column if key in found else column
+    return [Term(left, factors, column) for (left, factors), column in found.items()]

@@ -1,0 +1,169 @@
+"""Peers that do the same work as a line of the table by the shortest way known, without its checks and its words.
+
+Each takes what a problem has of its outcomes and ends with the numbers that are asked for: no rule is run, so
+that each serves one learner only; rationals are FLINT's, floats have no bounds on their errors, and a region is
+known to within a millionth and not to its exact ends.
+"""
+
+from __future__ import annotations
+
+import flint
+import numpy as np
+from scipy.linalg import solve_continuous_lyapunov
+
+
+def _floats(values):
+    return np.array([float(int(x.numerator) / int(x.denominator)) for x in values])
+
+
+def _row_major(matrix):
+    return [x for row in matrix.rows() for x in row]
+
+
+def exact_sums(ops, xi, *, emphatic=False):
+    """A and b of TD, or of ETD with its emphasis solved for, from the outcomes of a problem in FLINT."""
+    n, d = ops.Phi.shape
+    Phi = flint.fmpq_mat(n, d, _row_major(ops.Phi))
+    weights = flint.fmpq_mat(n, 1, list(xi.entries()))
+    states, nexts = ops.state.tolist(), ops.next_state.tolist()
+
+    def sums():
+        mass, reward = [0] * n, [0] * n
+        kernel = [0] * (n * n)
+        outcomes = zip(
+            states, nexts, ops.pi.tolist(), ops.probability.tolist(), ops.row_discount.tolist(),
+            ops.reward.tolist(), strict=True,
+        )  # fmt: skip
+        for s, t, pi, p, g, r in outcomes:
+            w = pi * p
+            mass[s] += w
+            reward[s] += w * r
+            kernel[s * n + t] += w * g
+        K = flint.fmpq_mat(n, n, kernel)
+        left = weights
+        if emphatic:
+            unit = flint.fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+            left = (unit - K.transpose()).solve(weights)
+        rows = Phi.tolist()
+        Z = flint.fmpq_mat(
+            [[left[s, 0] * x for x in row] for s, row in enumerate(rows)]
+        ).transpose()
+        weighed = flint.fmpq_mat([[mass[s] * x for x in row] for s, row in enumerate(rows)])
+        return Z * (weighed - K * Phi), Z * flint.fmpq_mat(n, 1, reward)
+
+    return sums
+
+
+def float_sums(ops, Phi, xi):
+    """A and b of TD in numpy, from the outcomes of a problem in floats."""
+    n = len(xi)
+
+    def sums():
+        w = ops.pi * ops.probability
+        K = np.bincount(ops.state * n + ops.next_state, w * ops.row_discount, n * n).reshape(n, n)
+        mass, reward = (np.bincount(ops.state, x, n) for x in (w, w * ops.reward))
+        Z = (xi[:, None] * Phi).T
+        return Z @ (mass[:, None] * Phi - K @ Phi), Z @ reward
+
+    return sums
+
+
+def region_by_boxes(ops, *, setd):
+    """Where TD or SETD is stable in the discount, by intervals and one Lyapunov matrix for each, to 10^-6.
+
+    The weight of an outcome on an interval lies between the ends of its numerator over those of its
+    denominator; it is 1 for a transition that stays. One discount for all outcomes is taken for granted.
+    """
+    states, nexts, d = ops.state, ops.next_state, ops.Phi.shape[1]
+
+    def stable_ranges():
+        Phi = _floats(_row_major(ops.Phi)).reshape(-1, d)
+        w = _floats(ops.pi) * _floats(ops.probability) * _floats(ops.xi.entries())[states]
+        stays = (states == nexts) if setd else np.zeros(len(w), dtype=bool)
+        fixed = Phi[states[stays]].T @ (w[stays, None] * Phi[states[stays]])
+        w, u, v = w[~stays], Phi[states[~stays]], Phi[nexts[~stays]]
+        uu, uv, vv = (np.einsum("ij,ij->i", *pair) for pair in ((u, u), (u, v), (v, v)))
+
+        def weights(a, b):
+            if not setd:
+                return np.ones(len(w)), np.zeros(len(w))
+            up = np.sort([uu - a * uv, uu - b * uv], axis=0)
+            down = np.sort([uu - 2 * g * uv + g * g * vv for g in (a, b)], axis=0)
+            least = np.divide(uv, vv, out=np.full(len(w), -1.0), where=vv > 0)
+            inside = (a < least) & (least < b)
+            down[0, inside] = (uu - uv * least)[inside]
+            if (down[0] <= 1e-13).any():
+                return None
+            low, high = np.maximum(up[0], 0) / down[1], np.maximum(up[1], 0) / down[0]
+            return (low + high) / 2, (high - low) / 2 + 1e-12
+
+        def side(a, b):
+            found = weights(a, b)
+            if found is None:
+                return None
+            m, r = found
+            middle, half = (a + b) / 2, (b - a) / 2
+            gap = u - middle * v
+            A = fixed + u.T @ ((w * m)[:, None] * gap)
+            size = np.abs(u).T
+            spread = size @ ((w * r)[:, None] * np.abs(gap)) + size @ (
+                (w * (m + r) * half)[:, None] * np.abs(v)
+            )
+            K = solve_continuous_lyapunov(A.T, np.eye(d))
+            R = np.abs(K) @ spread
+            S = A.T @ K + K @ A
+            if np.linalg.eigvalsh(S)[0] <= np.linalg.norm(R + R.T) + 1e-12 * d:
+                return None
+            return bool(np.linalg.eigvalsh((K + K.T) / 2)[0] > 0)
+
+        waiting, done = [(0.0, 1.0)], []
+        while waiting:
+            a, b = waiting.pop()
+            found = side(a, b)
+            if found is None and b - a > 1e-6:
+                waiting += [((a + b) / 2, b), (a, (a + b) / 2)]
+            elif done and done[-1][2] == found:
+                done[-1] = (done[-1][0], b, found)
+            else:
+                done.append((a, b, found))
+        return done
+
+    return stable_ranges
+
+
+def fixed_point_by_values(P, r, xi, Phi):
+    """theta(gamma) of TD: solved at d + 1 discounts and interpolated, as reduced fractions."""
+    n, d = Phi.nrows(), Phi.ncols()
+
+    def theta():
+        rows = [[xi[s, 0] * x for x in row] for s, row in enumerate(Phi.tolist())]
+        X = flint.fmpq_mat(rows).transpose()
+        A0, A1, b = X * Phi, X * (P * Phi), X * r
+        points = list(range(2, d + 3))
+        below, above = [], []
+        for x in points:
+            A = A0 - A1 * flint.fmpq(x)
+            det = A.det()
+            below.append(det)
+            above.append([y * det for y in A.solve(b).entries()])
+        D = through(points, below)
+        out = []
+        for i in range(d):
+            N = through(points, [values[i] for values in above])
+            common = N.gcd(D)
+            out.append((N // common, D // common))
+        return out
+
+    def through(points, values):
+        """Newton's divided differences."""
+        c = list(values)
+        for j in range(1, len(points)):
+            for i in range(len(points) - 1, j - 1, -1):
+                c[i] = (c[i] - c[i - 1]) / (points[i] - points[i - j])
+        p = flint.fmpq_poly([c[-1]])
+        for x, y in zip(points[-2::-1], c[-2::-1], strict=True):
+            p = p * flint.fmpq_poly([-x, 1]) + y
+        return p
+
+    assert n == P.nrows()
+    return theta
