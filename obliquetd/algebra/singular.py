@@ -329,14 +329,16 @@ class Equilibrated:
         terms = roundings(max(self.shape))
         from_matrix = self.error @ np.abs(x)
         bound = from_matrix + e + terms * (np.abs(self.core) @ np.abs(x) + np.abs(b))
+        gap = b - self.core @ x
         if self._inverse is None and self.core.size:
+            # Of b itself, rows that are large beside the others would show how far rounding moved the vectors.
             left = self._svd[0][:, self.rank :]
-            if not negligible(left.T @ b, np.abs(left).T @ bound).all():
+            if not negligible(left.T @ gap, np.abs(left).T @ bound).all():
                 return None
         sizes = np.abs(x).max(axis=0, initial=0.0)
         sizes = np.where(sizes > 0, sizes, 1.0)
         spread = np.abs(pseudo)
-        gap = np.abs(self.core @ x - b)
+        gap = np.abs(gap)
         norm = np.abs(self.core).sum(axis=1).max(initial=0.0)
         scale = norm * sizes.max(initial=0.0) + np.abs(b).max(initial=0.0)
         full, back = np.zeros((self.shape[1], x.shape[1])), np.zeros((self.shape[1], len(b)))
