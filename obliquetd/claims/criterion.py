@@ -8,7 +8,7 @@ from obliquetd.claims.battery import decide_identity, letters, off_policy_batter
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Word, inverse_of, letter
+from obliquetd.words import Word, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
@@ -23,6 +23,7 @@ X_STAR = Li.T @ Xi @ Phi
 
 @claim(
     "criterion-of-x-star",
+    formal="words",
     where="Section III-B, Eq. (7)",
     origin="paper",
     title="Lambda'X* = C",

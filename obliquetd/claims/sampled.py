@@ -26,7 +26,7 @@ from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.stable import not_stable
-from obliquetd.claims.words import inverse_of, letter
+from obliquetd.words import inverse_of, letter
 from obliquetd.domains.random_problem import random_mdp, random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics, second_moment_is_finite

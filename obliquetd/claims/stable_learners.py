@@ -23,7 +23,7 @@ from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.stable import not_stable, on_moved_span
-from obliquetd.claims.words import Theory, letter
+from obliquetd.words import Theory, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.learners import ETD, TD, Learner

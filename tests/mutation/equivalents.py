@@ -59,7 +59,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
         "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
     },
-    "obliquetd.claims.words": {
+    "obliquetd.words.theory": {
         "inverse_of: if len(word.terms) != 1 or not word.terms[-1][0] or word.terms[0][1] != 1:": (
             "the one term is the first and the last"
         ),

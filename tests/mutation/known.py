@@ -20,10 +20,10 @@ class Fault:
 
 KNOWN = (
     Fault(
-        "obliquetd.claims.words",
+        "obliquetd.words.theory",
         "not self.normal_form(left - right).terms",
         "not (self.normal_form(left - right).terms and self.normal_form(left + right).terms)",
-        ("tests/claims/test_words.py::test_a_proof_tells_a_word_from_its_negative",),
+        ("tests/words/test_words.py::test_a_proof_tells_a_word_from_its_negative",),
     ),
     Fault(
         "obliquetd.algebra.polynomials",
