@@ -111,6 +111,7 @@ def lemma_1(X_star: Word = Li.T @ Xi @ Phi) -> Outcome:
 
 @claim(
     "lemma-1-the-solution",
+    formal="existence",
     where="Lemma 1 ('which is also the solution')",
     origin="paper",
     title="Pi V is the only solution of the oblique equation with X*",

@@ -50,6 +50,7 @@ def _another_Y(problem: PolicyEvaluation, _learner: Learner | None) -> Observed 
 
 @claim(
     "proposition-1",
+    formal="existence",
     where="Proposition 1",
     origin="paper",
     setting=Setting((FULL_ROW_RANK, VALUES_EXIST, POSITIVE_WEIGHTS), fails=_another_Y),

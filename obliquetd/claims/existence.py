@@ -35,6 +35,7 @@ def _values_not_unique(problem: PolicyEvaluation, _learner: Learner | None) -> O
 
 @claim(
     "bellman-equation",
+    formal="existence",
     where="Eq. (1)",
     origin="paper",
     title="V = R + gamma P V has exactly one solution for discount below 1",

@@ -10,7 +10,8 @@ has changed since is not called accepted.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -20,13 +21,25 @@ from typing import TYPE_CHECKING, Any
 
 from obliquetd.claims.claim import Outcome, Verdict
 from obliquetd.errors import InputError
-from obliquetd.kernel import proof_text
+from obliquetd.kernel import PRELUDE, proof_text
 from obliquetd.words.coq import coq_file
 
 if TYPE_CHECKING:
     from obliquetd.claims.result import Claim
 
-__all__ = ["RECORD", "WORDS", "Kernel", "accepted", "formal_text", "recorded", "theorem_name"]
+__all__ = [
+    "RECORD",
+    "WORDS",
+    "Kernel",
+    "accepted",
+    "digest",
+    "file_name",
+    "formal_text",
+    "recorded",
+    "shipped_text",
+    "theorem_name",
+    "write_files",
+]
 
 WORDS = "words"
 RECORD = "accepted.json"
@@ -94,7 +107,10 @@ def formal_text(claim: Claim, outcome: Outcome | None = None) -> str:
         why = claim.informal or "it is not proved for every size"
         raise InputError(f"{claim.id} has no file for Coq: {why}")
     if claim.formal != WORDS:
-        return proof_text(claim.formal)
+        text = shipped_text(claim.formal)
+        if f"Print Assumptions {theorem_name(claim.id)}." not in text:
+            raise InputError(f"{claim.formal}.v has no theorem {theorem_name(claim.id)}")
+        return text
     found = claim.check() if outcome is None else outcome
     if found.verdict is not Verdict.PROVED or not found.derivations:
         raise InputError(
@@ -104,6 +120,18 @@ def formal_text(claim: Claim, outcome: Outcome | None = None) -> str:
     several = len(found.derivations) > 1
     theorems = [(f"{name}_{x}" if several else name, d) for x, d in found.derivations]
     return coq_file(theorems, title=f"{claim.id}: {claim.title}\n{claim.where}")
+
+
+def shipped_text(name: str) -> str:
+    """A file that ships, with its head, and after it what each of its theorems rests on."""
+    body = proof_text(name)
+    asked = [f"Print Assumptions {found}." for found in re.findall(r"^Theorem (\w+)", body, re.M)]
+    return "\n".join([proof_text(PRELUDE), body, *asked, ""])
+
+
+def file_name(claim: Claim) -> str:
+    """The name of its file; claims whose theorems stand in one file share it."""
+    return f"{theorem_name(claim.id) if claim.formal == WORDS else claim.formal}.v"
 
 
 def digest(text: str) -> str:
@@ -127,15 +155,16 @@ def accepted(claim: Claim, outcome: Outcome) -> Kernel | None:
     text = formal_text(claim, outcome)
     if known is None or known["sha256"] != digest(text):
         return None
-    return Kernel(f"{theorem_name(claim.id)}.v", known["sha256"], known["coq"], text)
+    return Kernel(file_name(claim), known["sha256"], known["coq"], text)
 
 
-def write_files(claims: Iterable[Claim], folder: Path) -> dict[str, Path]:
+def write_files(claims: Sequence[Claim], folder: Path) -> dict[str, Path]:
     """Write the file of each claim into a folder, which is made; the paths by claim."""
+    names = {c.id: file_name(c) for c in claims}
     texts = {c.id: formal_text(c) for c in claims}  # all of them, before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     paths = {}
     for name, text in texts.items():
-        paths[name] = folder / f"{theorem_name(name)}.v"
+        paths[name] = folder / names[name]
         paths[name].write_text(text, encoding="utf-8")
     return paths

@@ -83,6 +83,7 @@ def _asymmetry(problem: PolicyEvaluation, mixed: bool, spans: Word) -> Observed 
 
 @claim(
     "projection-orthogonal",
+    formal="existence",
     where="Section II-B, after Definition 1 ('reduces to an orthogonal projection')",
     origin="paper",
     title="It is an orthogonal projection exactly where span(X) = span(Phi)",

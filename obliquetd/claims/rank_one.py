@@ -134,6 +134,7 @@ def _norm_gap(problem: PolicyEvaluation, squared: Callable[[Any, Any], Any]) -> 
 
 @claim(
     "lemma-rank-one-norms",
+    informal="mathcomp's algebra has no singular values, in which the norms are defined",
     where="Lemma 4, Eq. (10)",
     origin="paper",
     title="M = u v' has one nonzero singular value |u||v|; trace and Frobenius norm equal it",
@@ -184,6 +185,7 @@ def _minimisers(problem: PolicyEvaluation, _learner: Learner | None) -> Observed
 
 @claim(
     "norm-minimizers-agree",
+    informal="mathcomp's algebra has no singular values, in which the norms are defined",
     where="Section III-C, Eqs. (11) to (14)",
     origin="paper",
     title="The trace-norm and the Frobenius minimisers of one sample's term coincide",
@@ -256,6 +258,7 @@ def _pairs(problem: PolicyEvaluation, direction: int) -> Observed | None:
 
 @claim(
     "triangle-bound",
+    formal="omega",
     where="Section III-C, after Eq. (8) ('using the triangle inequality')",
     origin="paper",
     title="The sample-separable objective bounds the batch objective from above",

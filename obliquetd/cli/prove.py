@@ -49,12 +49,15 @@ def prove(
     with err.status("writing ..."):
         paths = write_files(claims, folder)
     checks = find_coqc() is not None if check is None else check
-    rows, refused = [], []
+    rows, refused, answers = [], [], {}
     for claim in claims:
         row = {"id": claim.id, "file": str(paths[claim.id]), "by": claim.formal, "accepted": None}
         if checks:
-            with err.status(f"checking {escape(claim.id)} ..."):
-                answer = check_file(paths[claim.id], timeout=timeout)
+            path = paths[claim.id]
+            if path not in answers:  # several theorems may stand in one file
+                with err.status(f"checking {escape(path)} ..."):
+                    answers[path] = check_file(path, timeout=timeout)
+            answer = answers[path]
             row |= {"accepted": answer.accepted, "coq": answer.version or None}
             row |= {"message": answer.message, "seconds": round(answer.seconds, 2)}
             if not answer.accepted:
@@ -62,7 +65,7 @@ def prove(
         rows.append(row)
         if not as_json:
             said = {None: "written", True: "accepted", False: "[red]refused[/]"}[row["accepted"]]
-            out.print(f"{said}: {escape(str(row['file']))}", soft_wrap=True)
+            out.print(f"{said}: {escape(claim.id)}, in {escape(row['file'])}", soft_wrap=True)
     if as_json:
         print_json(
             {"files": rows, "without": {c.id: c.informal for c in REGISTRY if c.informal and not ids}}
@@ -72,7 +75,7 @@ def prove(
             "Nothing was checked. With Coq (apt install coq libcoq-mathcomp-algebra), --check has it check."
         )
     else:
-        out.print(f"{len(rows) - len(refused)} of {len(rows)} files accepted, each without an axiom.")
+        out.print(f"{len(rows) - len(refused)} of {len(rows)} claims accepted, in {len(answers)} files, each without an axiom.")
     for told in refused:
         say_error(told)
     if refused:

@@ -90,8 +90,8 @@ Ltac leaves t env := lazymatch t with
  | ?a * ?b => let more := leaves a env in leaves b more
  | - ?a => leaves a env
  | ?a^-1 => leaves a env
- | ?x *+ _ => leaves x env
- | ?x ^+ _ => leaves x env
+ | ?x *+ O => env | ?x *+ S _ => leaves x env
+ | ?x ^+ O => env | ?x ^+ S _ => leaves x env
  | _ => match constr:(tt) with _ => let y := pick t env in env | _ => constr:(t :: env) end end.
 Ltac scalar F t env := lazymatch t with
  | 0 => constr:(@f0 F) | 1 => constr:(@f1 F)
