@@ -16,7 +16,7 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "processes", "progress", "kernel", "words", "mdp", "features", "learners", "problem", "dynamics", "domains", "formats", "search", "claims",
+    "errors", "algebra", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
     "experiments", "estimators", "plotting", "reproduction", "report", "cli", "__main__",
 )  # fmt: skip
 ROOM = (

@@ -88,7 +88,7 @@ def scalar_text(number: Any, symbols: Mapping[sp.Symbol, str]) -> str:
     --------
     >>> c = sp.Symbol("c")
     >>> scalar_text(1 - 2 * c**2 / 3, {c: "c"})
-    '(- 2%:R / 3%:R * c * c + 1)'
+    '(1 + - 2%:R / 3%:R * c * c)'
     """
     expr = sp.expand(sp.sympify(number))
     if expr.is_Add:

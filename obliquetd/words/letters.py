@@ -52,6 +52,8 @@ class Letter:
         The word that it is the inverse of.
     stochastic : bool
         Whether its rows sum to one: times a column of ones it is a column of ones.
+    invertible : bool
+        Whether it is assumed to have an inverse, so that products of such letters have one.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Letter:
     transposed: bool = False
     inverts: Word | None = field(default=None, compare=False, repr=False)
     stochastic: bool = field(default=False, compare=False, repr=False)
+    invertible: bool = field(default=False, compare=False, repr=False)
 
     @property
     def T(self) -> Letter:
@@ -126,6 +129,19 @@ class Word:
     def letters(self) -> set[str]:
         """The names of its letters."""
         return {x.name for product, _ in self.terms for x in product}
+
+    def latex(self) -> str:
+        r"""The word as it was written, in LaTeX.
+
+        Examples
+        --------
+        >>> Phi, X = letter("Phi", "n d"), letter("X", "n d")
+        >>> (Phi @ inverse(X.T @ Phi) @ X.T).latex()
+        '\\Phi (X^\\top \\Phi)^{-1} X^\\top'
+        """
+        from obliquetd.words.latex import node_latex
+
+        return node_latex(self.tree)
 
     def alphabet(self) -> dict[str, Letter]:
         """Its letters by name, upright; as it was written, so that none has cancelled.
@@ -257,7 +273,7 @@ def add_letter(found: dict[str, Letter], one: Letter) -> None:
             f"the letter {one.name} is the inverse of {known.inverts} in one place and of {one.inverts} "
             "in another; give each inverse a name of its own"
         )
-    if known.inverts is None and one.inverts is not None or one.stochastic:
+    if (known.inverts is None and one.inverts is not None) or one.stochastic:
         found[one.name] = replace(
             known, inverts=known.inverts or one.inverts, stochastic=known.stochastic or one.stochastic
         )
@@ -289,7 +305,14 @@ ZERO = Word((), Node("zero"))
 """The zero matrix of any shape."""
 
 
-def letter(name: str, shape: str, *, symmetric: bool = False, stochastic: bool = False) -> Word:
+def letter(
+    name: str,
+    shape: str,
+    *,
+    symmetric: bool = False,
+    invertible: bool = False,
+    stochastic: bool = False,
+) -> Word:
     """A letter: a matrix of which nothing is known but its shape and the properties named here.
 
     Parameters
@@ -298,6 +321,8 @@ def letter(name: str, shape: str, *, symmetric: bool = False, stochastic: bool =
     shape : str
         Two dimension names, as in ``"n d"``; a dimension ``1`` is the number one.
     symmetric : bool
+    invertible : bool
+        It has an inverse: that of a product of such letters is the product of theirs.
     stochastic : bool
         The rows sum to one, as those of a matrix of probabilities do.
 
@@ -314,10 +339,13 @@ def letter(name: str, shape: str, *, symmetric: bool = False, stochastic: bool =
             "separated by a space, as in 'n d'"
         )
     rows, columns = dims
-    for said, meant in (("symmetric", symmetric), ("stochastic", stochastic)):
+    named = {"symmetric": symmetric, "invertible": invertible, "stochastic": stochastic}
+    for said, meant in named.items():
         if meant and rows != columns:
             raise InputError(f"the letter {name} is {said} and {rows} by {columns}; expected a square")
-    return _of_letter(Letter(name, rows, columns, symmetric, stochastic=stochastic))
+    return _of_letter(
+        Letter(name, rows, columns, symmetric, stochastic=stochastic, invertible=invertible)
+    )
 
 
 def _of_letter(one: Letter) -> Word:
@@ -380,8 +408,18 @@ def inverse(word: Word, name: str = "") -> Word:
     >>> Phi, X = letter("Phi", "n d"), letter("X", "n d")
     >>> print(inverse(X.T @ Phi), inverse(letter("L", "n n")))
     (X'Phi)^-1 L^-1
+    >>> A, B = (letter(x, "n n", invertible=True) for x in "AB")
+    >>> print(inverse(A @ B))
+    B^-1 A^-1
     """
     if not name:
+        if len(word.terms) == 1 and word.terms[0][1] == 1 and len(word.terms[0][0]) > 1:
+            product = word.terms[0][0]
+            if all(x.invertible for x in product):
+                first, *rest = (inverse(Word.of({(x,): 1})) for x in reversed(product))
+                for one in rest:
+                    first = first @ one
+                return first
         text = str(word).replace(" ", "")
         name = f"{text}^-1" if len(word.terms) == 1 and len(word.terms[0][0]) == 1 else f"({text})^-1"
     return inverse_of(name, word)[0]
