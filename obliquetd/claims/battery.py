@@ -19,13 +19,13 @@ from obliquetd.algebra import Matrix, parse_number
 from obliquetd.claims.assumptions import VALUES_EXIST, Assumption
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, told
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Given, Theory, Word, identity, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import InputError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Given, Theory, Word, identity, inverse_of, letter
 
 __all__ = [
     "battery",

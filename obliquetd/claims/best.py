@@ -19,10 +19,10 @@ from obliquetd.claims.gallery import gallery, leaves_for_good
 from obliquetd.claims.projections import PI, PROJECTION
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Word, inverse_of, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.mdp import MDP
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, inverse_of, letter
 
 __all__ = ["C_FOLLOWS", "OUTSIDE"]
 

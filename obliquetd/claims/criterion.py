@@ -8,10 +8,10 @@ from obliquetd.claims.battery import decide_identity, letters, off_policy_batter
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Word, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, inverse_of, letter
 
 __all__: list[str] = []
 

@@ -23,12 +23,12 @@ from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import follow
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Word, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import ETD, Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
+from obliquetd.words import Word, letter
 
 __all__: list[str] = []
 

@@ -10,11 +10,11 @@ from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, r
 from obliquetd.claims.projections import PI, PROJECTION
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.words import ZERO, Word, inverse_of, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import NotUniqueError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import ZERO, Word, inverse_of, letter
 
 __all__: list[str] = []
 

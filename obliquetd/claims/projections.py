@@ -9,8 +9,8 @@ from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, r
 from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Word, identity, inverse_of, letter
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, identity, inverse_of, letter
 
 __all__ = ["PI", "PROJECTION"]
 

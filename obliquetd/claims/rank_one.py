@@ -15,11 +15,11 @@ from obliquetd.claims.battery import battery, decide_identity
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Theory, Word, identity, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.learners import Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Theory, Word, identity, letter
 
 __all__: list[str] = []
 

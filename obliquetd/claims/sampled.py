@@ -26,7 +26,6 @@ from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.stable import not_stable
-from obliquetd.words import inverse_of, letter
 from obliquetd.domains.random_problem import random_mdp, random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics, second_moment_is_finite
@@ -35,6 +34,7 @@ from obliquetd.errors import SingularError
 from obliquetd.learners import ETD, SETD, Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import inverse_of, letter
 
 __all__: list[str] = []
 

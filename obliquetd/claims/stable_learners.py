@@ -23,12 +23,12 @@ from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.stable import not_stable, on_moved_span
-from obliquetd.words import Theory, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.learners import ETD, TD, Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Theory, letter
 
 __all__: list[str] = []
 

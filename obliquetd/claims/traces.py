@@ -19,10 +19,10 @@ from obliquetd.claims.gallery import ring
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples, state_weights, trace_by_histories
 from obliquetd.claims.setting import Setting
-from obliquetd.words import Word, letter
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import TD
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, letter
 
 __all__: list[str] = []
 

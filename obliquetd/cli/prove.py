@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +11,8 @@ from obliquetd.cli.common import PAPER, JsonFlag, app, print_json, say_error
 from obliquetd.cli.terminal import err, escape, out
 
 __all__ = ["prove"]
+
+STATES = {None: "written", True: "accepted", False: "[red]refused[/]"}
 
 
 @app.command(rich_help_panel=PAPER)
@@ -51,7 +53,12 @@ def prove(
     checks = find_coqc() is not None if check is None else check
     rows, refused, answers = [], [], {}
     for claim in claims:
-        row = {"id": claim.id, "file": str(paths[claim.id]), "by": claim.formal, "accepted": None}
+        row: dict[str, Any] = {
+            "id": claim.id,
+            "file": str(paths[claim.id]),
+            "by": claim.formal,
+            "accepted": None,
+        }
         if checks:
             path = paths[claim.id]
             if path not in answers:  # several theorems may stand in one file
@@ -64,18 +71,23 @@ def prove(
                 refused.append(f"{claim.id} is refused: {answer.message}")
         rows.append(row)
         if not as_json:
-            said = {None: "written", True: "accepted", False: "[red]refused[/]"}[row["accepted"]]
+            said = STATES[row["accepted"]]
             out.print(f"{said}: {escape(claim.id)}, in {escape(row['file'])}", soft_wrap=True)
     if as_json:
         print_json(
-            {"files": rows, "without": {c.id: c.informal for c in REGISTRY if c.informal and not ids}}
+            {
+                "files": rows,
+                "without": {c.id: c.informal for c in REGISTRY if c.informal and not ids},
+            }
         )
     elif not checks:
         out.print(
             "Nothing was checked. With Coq (apt install coq libcoq-mathcomp-algebra), --check has it check."
         )
     else:
-        out.print(f"{len(rows) - len(refused)} of {len(rows)} claims accepted, in {len(answers)} files, each without an axiom.")
+        out.print(
+            f"{len(rows) - len(refused)} of {len(rows)} claims accepted, in {len(answers)} files, each without an axiom."
+        )
     for told in refused:
         say_error(told)
     if refused:

@@ -134,7 +134,9 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
             out.print(f"{counted(sum(count.values()), 'claim')} {whose}: {told}")
     kernel = sum(r.kernel is not None for r in results)
     if kernel:
-        out.print(f"(kernel): Coq accepted the proof, as a file; {counted(kernel, 'claim')}. obliquetd prove writes the files")
+        out.print(
+            f"(kernel): Coq accepted the proof, as a file; {counted(kernel, 'claim')}. obliquetd prove writes the files"
+        )
     out.print(f"{counted(len(results), 'claim')} in {seconds:.1f} s")
     _show_false(results)
 

@@ -104,14 +104,18 @@ def check_text(text: str, name: str = "proof", *, timeout: float = TIMEOUT) -> A
                 "Allow more with timeout="
             ) from None
         except OSError as error:
-            raise BackendError(f"{coqc} cannot be run: {error.strerror or error}. {WAY_OUT}") from None
+            raise BackendError(
+                f"{coqc} cannot be run: {error.strerror or error}. {WAY_OUT}"
+            ) from None
     seconds = perf_counter() - start
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).split())
         if "mathcomp" in said and re.search(r"[Cc]annot find|Unable to locate", said):
             raise BackendError(f"coqc finds no mathcomp: {said}. {WAY_OUT}")
         return Answer(False, said or f"coqc ended with status {done.returncode}", seconds)
-    asked = tuple(re.findall(r"^\s*Print\s+Assumptions\s+(\S+?)\.\s*$", _without_comments(text), re.M))
+    asked = tuple(
+        re.findall(r"^\s*Print\s+Assumptions\s+(\S+?)\.\s*$", _without_comments(text), re.M)
+    )
     axioms = tuple(
         line.strip()
         for line in done.stdout.splitlines()
@@ -125,7 +129,9 @@ def check_text(text: str, name: str = "proof", *, timeout: float = TIMEOUT) -> A
 
 def _why(asked: tuple[str, ...], axioms: tuple[str, ...]) -> str:
     if not asked:
-        return "the file asks of no theorem what it rests on (Print Assumptions), so it shows nothing"
+        return (
+            "the file asks of no theorem what it rests on (Print Assumptions), so it shows nothing"
+        )
     return f"a theorem rests on more than its hypotheses: {'; '.join(axioms)}"
 
 

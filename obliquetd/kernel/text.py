@@ -17,10 +17,80 @@ PRELUDE = "prelude"
 """How words are checked: the head of every generated file."""
 
 RESERVED = frozenset(
-    "as at cofix else end exists exists2 fix for forall fun if IF in let match mod of Prop return Set "
-    "SProp then Type using where with is by have suff pose set wlog move apply exact rewrite case elim "
-    "At Zero Add Opp Scale eval coef total zeros linearly carrier fadd fmul fopp fsub finv fdiv f0 f1 "
-    "between after before use_step nat O S seq cons nil invmx trmx mulmx".split()
+    [
+        "as",
+        "at",
+        "cofix",
+        "else",
+        "end",
+        "exists",
+        "exists2",
+        "fix",
+        "for",
+        "forall",
+        "fun",
+        "if",
+        "IF",
+        "in",
+        "let",
+        "match",
+        "mod",
+        "of",
+        "Prop",
+        "return",
+        "Set",
+        "SProp",
+        "then",
+        "Type",
+        "using",
+        "where",
+        "with",
+        "is",
+        "by",
+        "have",
+        "suff",
+        "pose",
+        "set",
+        "wlog",
+        "move",
+        "apply",
+        "exact",
+        "rewrite",
+        "case",
+        "elim",
+        "At",
+        "Zero",
+        "Add",
+        "Opp",
+        "Scale",
+        "eval",
+        "coef",
+        "total",
+        "zeros",
+        "linearly",
+        "carrier",
+        "fadd",
+        "fmul",
+        "fopp",
+        "fsub",
+        "finv",
+        "fdiv",
+        "f0",
+        "f1",
+        "between",
+        "after",
+        "before",
+        "use_step",
+        "nat",
+        "O",
+        "S",
+        "seq",
+        "cons",
+        "nil",
+        "invmx",
+        "trmx",
+        "mulmx",
+    ]
 )
 """Words of Coq and of the prelude, which no matrix may be called."""
 
@@ -42,7 +112,9 @@ class Names:
     def __call__(self, key: str, wanted: str = "") -> str:
         """The name of a key; ``wanted`` is what it is made of, the key itself by default."""
         if key not in self._names:
-            base = (wanted or key).replace("^-1", "_inv").replace("'", "_tr_").replace("*", "_star_")
+            base = (
+                (wanted or key).replace("^-1", "_inv").replace("'", "_tr_").replace("*", "_star_")
+            )
             base = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_]", "_", base)).strip("_") or "x"
             base = base if base[0].isalpha() else f"x_{base}"
             name, count = base, 1

@@ -12,8 +12,8 @@ the same words are evaluated on a problem. The letters of a problem are there al
 True
 """
 
-from obliquetd.words.letters import ZERO, Letter, Word, identity, inverse, inverse_of, letter, ones
 from obliquetd.words.fixed_point import FixedPoint, L, P, Phi, V, X, Xi, r, solve
+from obliquetd.words.letters import ZERO, Letter, Word, identity, inverse, inverse_of, letter, ones
 from obliquetd.words.theory import Derivation, Given, Step, Theory, assumed, prove, simplify
 from obliquetd.words.values import evaluate
 

@@ -86,8 +86,7 @@ class _Section:
         self.rules: dict[int, str] = {}
         for name in self.letters:
             self.names(name)
-        words = [w for g in (derivation, *derivation.given) for w in (g.left, g.right)]
-        numbers = [c for w in words for c in _numbers(w.tree)]
+        numbers = [c for w in derivation.words() for c in _numbers(w.tree)]
         numbers += [s.factor for s in derivation.steps]
         self.divisors = sorted(set().union(*map(denominators, numbers)))
         self.symbols = {

@@ -60,9 +60,7 @@ class FixedPoint:
         told = rf"\hat\theta = {self.theta.latex()}"
         return told if "X" not in self.theta.alphabet() else rf"X = {self.X.latex()},\quad {told}"
 
-    def evaluate(
-        self, problem: PolicyEvaluation, values: Mapping[str, Any] | None = None
-    ) -> Any:
+    def evaluate(self, problem: PolicyEvaluation, values: Mapping[str, Any] | None = None) -> Any:
         """The weights on a problem."""
         given = dict(values or {})
         if "X" in self.theta.alphabet() and "X" not in self.X.alphabet():
@@ -77,7 +75,7 @@ class FixedPoint:
         return f"FixedPoint(X = {self.X}: theta = {self.theta})"
 
 
-def solve(X_of: Word) -> FixedPoint:  # noqa: N803
+def solve(X_of: Word) -> FixedPoint:
     """The fixed point of v = Pi_Phi^X T v, where X is a word in Phi, Xi, L and other letters.
 
     Parameters

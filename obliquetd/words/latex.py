@@ -15,8 +15,42 @@ if TYPE_CHECKING:
 __all__ = ["derivation_latex", "letter_latex", "node_latex", "word_latex"]
 
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon "
-    "phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "pi",
+        "rho",
+        "sigma",
+        "tau",
+        "upsilon",
+        "phi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Pi",
+        "Sigma",
+        "Upsilon",
+        "Phi",
+        "Psi",
+        "Omega",
+    ]
 )
 ATOMS = ("letter", "identity", "zero", "transpose")
 
@@ -33,13 +67,13 @@ def _name(name: str) -> str:
 
 
 def letter_latex(one: Letter) -> str:
-    """A letter; an inverse by what it inverts.
+    r"""A letter; an inverse by what it inverts.
 
     Examples
     --------
     >>> from obliquetd.words import L, inverse
     >>> letter_latex(inverse(L).T.terms[0][0][0])
-    'L^{-\\\\top}'
+    'L^{-\\top}'
     """
     if one.inverts is None:
         return _name(one.name) + (r"^\top" if one.transposed else "")

@@ -70,9 +70,7 @@ class Letter:
         """The transposed letter."""
         if self.symmetric:
             return self
-        return replace(
-            self, rows=self.columns, columns=self.rows, transposed=not self.transposed
-        )
+        return replace(self, rows=self.columns, columns=self.rows, transposed=not self.transposed)
 
     @property
     def upright(self) -> Letter:
@@ -275,7 +273,9 @@ def add_letter(found: dict[str, Letter], one: Letter) -> None:
         )
     if (known.inverts is None and one.inverts is not None) or one.stochastic:
         found[one.name] = replace(
-            known, inverts=known.inverts or one.inverts, stochastic=known.stochastic or one.stochastic
+            known,
+            inverts=known.inverts or one.inverts,
+            stochastic=known.stochastic or one.stochastic,
         )
 
 
@@ -342,7 +342,9 @@ def letter(
     named = {"symmetric": symmetric, "invertible": invertible, "stochastic": stochastic}
     for said, meant in named.items():
         if meant and rows != columns:
-            raise InputError(f"the letter {name} is {said} and {rows} by {columns}; expected a square")
+            raise InputError(
+                f"the letter {name} is {said} and {rows} by {columns}; expected a square"
+            )
     return _of_letter(
         Letter(name, rows, columns, symmetric, stochastic=stochastic, invertible=invertible)
     )
@@ -421,5 +423,7 @@ def inverse(word: Word, name: str = "") -> Word:
                     first = first @ one
                 return first
         text = str(word).replace(" ", "")
-        name = f"{text}^-1" if len(word.terms) == 1 and len(word.terms[0][0]) == 1 else f"({text})^-1"
+        name = (
+            f"{text}^-1" if len(word.terms) == 1 and len(word.terms[0][0]) == 1 else f"({text})^-1"
+        )
     return inverse_of(name, word)[0]

@@ -28,7 +28,6 @@ from obliquetd.words.letters import (
     Product,
     Word,
     add_letter,
-
     inverse_of,
     ones,
 )
@@ -133,7 +132,11 @@ class Derivation:
 
     def alphabet(self) -> dict[str, Letter]:
         """Every letter of the equation and of what is assumed, by name."""
-        return _alphabet(w for g in (self, *self.given) for w in (g.left, g.right))
+        return _alphabet(self.words())
+
+    def words(self) -> list[Word]:
+        """Both sides, and those of what is assumed."""
+        return [self.left, self.right, *(w for g in self.given for w in (g.left, g.right))]
 
     def latex(self) -> str:
         """The equation and its proof, one step a line."""
@@ -187,7 +190,8 @@ class Theory:
 
     def derive(self, left: Word, right: Word) -> Derivation:
         """Rewrite ``left - right`` until no rule applies, and keep each step."""
-        word, steps = left - right, []
+        steps: list[Step] = []
+        word = left - right
         while (step := self._step(word)) is not None:
             if len(steps) == MOST_STEPS:
                 raise InputError(f"the rules do not terminate on {left - right}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from obliquetd.algebra import Matrix, parse_number
@@ -12,7 +12,7 @@ from obliquetd.words.letters import Letter, Word
 
 __all__ = ["evaluate", "evaluate_native"]
 
-KNOWN = {
+KNOWN: dict[str, Callable[[Operators], Matrix]] = {
     "Phi": lambda ops: ops.Phi,
     "Xi": lambda ops: ops.arithmetic.identity(ops.n).scale_rows(ops.xi),
     "L": lambda ops: ops.L_pi,
@@ -24,9 +24,7 @@ KNOWN = {
 """The letters that every problem has a value of."""
 
 
-def evaluate(
-    word: Word, problem: PolicyEvaluation, values: Mapping[str, Any] | None = None
-) -> Any:
+def evaluate(word: Word, problem: PolicyEvaluation, values: Mapping[str, Any] | None = None) -> Any:
     """The matrix that a word is on a problem, in the problem's own numbers.
 
     Parameters
@@ -65,6 +63,7 @@ def evaluate_native(
     found: dict[str, Matrix] = {}
     for one in word.alphabet().values():
         found[one.name] = _value(one, ops, problem, given)
+        _check_properties(one, found[one.name])
         rows, columns = found[one.name].shape
         for dimension, size in ((one.rows, rows), (one.columns, columns)):
             if sizes.setdefault(dimension, size) != size:
@@ -74,13 +73,38 @@ def evaluate_native(
                 )
     shape = word.shape
     if shape is None:
-        raise InputError(f"the word {word} has no shape of its own; multiply it by a letter that has one")
+        raise InputError(
+            f"the word {word} has no shape of its own; multiply it by a letter that has one"
+        )
     return word.evaluate(found, ops.arithmetic.identity(sizes[shape[0]]))
+
+
+def _check_properties(one: Letter, value: Matrix) -> None:
+    """InputError where a value is not what the letter says it is."""
+    rows, columns = value.shape
+    if one.symmetric and (rows != columns or not (value - value.T).is_zero()):
+        raise InputError(
+            f"the letter {one.name} is symmetric, and its value is not; declare it without symmetric=True"
+        )
+    if one.stochastic:
+        one_each = value.arithmetic.matrix([[value.arithmetic.one]] * columns, (columns, 1))
+        sums = value @ one_each
+        if rows != columns or not (sums - one_each).is_zero():
+            raise InputError(
+                f"the rows of the letter {one.name} sum to one, and those of its value sum to "
+                f"{[str(x) for x in sums.entries()]}. P is P_pi with each transition times its discount; "
+                "give P_pi as the value of a letter of your own"
+            )
 
 
 def _value(
     one: Letter, ops: Operators, problem: PolicyEvaluation, given: Mapping[str, Any]
 ) -> Matrix:
+    if one.name in given and one.inverts is not None:
+        raise InputError(
+            f"the letter {one.name} is the inverse of {one.inverts}, which is found by itself; leave its "
+            "value out"
+        )
     if one.name in given:
         value = given[one.name]
         if isinstance(value, Matrix):

@@ -104,7 +104,10 @@ def test_the_command_has_coq_check(tmp_path):
     code, out, _ = command("delta-recursion", "trace-unrolled", "-o", str(tmp_path), "--json")
     rows = json.loads(out)["files"]
     assert code == 0
-    assert [(r["id"], r["accepted"]) for r in rows] == [("delta-recursion", True), ("trace-unrolled", True)]
+    assert [(r["id"], r["accepted"]) for r in rows] == [
+        ("delta-recursion", True),
+        ("trace-unrolled", True),
+    ]
 
 
 HEAD = "Section S. Variable a b : nat.\nTheorem t : "

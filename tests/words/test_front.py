@@ -40,7 +40,11 @@ def test_the_steps_add_up_to_the_difference(word):
     for step in found.steps:
         rule = step.rule
         given_rule = found.given[rule.number]
-        left, right = (given_rule.left.T, given_rule.right.T) if rule.transposed else (given_rule.left, given_rule.right)
+        left, right = (
+            (given_rule.left.T, given_rule.right.T)
+            if rule.transposed
+            else (given_rule.left, given_rule.right)
+        )
         u, w = words.Word.of({step.before: 1}), words.Word.of({step.after: 1})
         total = total + step.factor * (u @ left @ w - u @ right @ w)
     assert total == word
@@ -50,10 +54,16 @@ def test_what_is_simplified_is_equal_on_a_problem():
     for problem in PROBLEMS:
         word = inverse(L) @ L @ Phi + Phi @ inverse(X.T @ Phi) @ X.T @ Phi
         draw = problem.Xi * (problem.Phi + problem.L_pi * problem.Phi)
-        assert evaluate(word, problem, {"X": draw}) == evaluate(words.simplify(word), problem) == 2 * problem.Phi
+        assert (
+            evaluate(word, problem, {"X": draw})
+            == evaluate(words.simplify(word), problem)
+            == 2 * problem.Phi
+        )
 
 
-@pytest.mark.parametrize(("name", "X_of"), [("td", Xi @ Phi), ("rg", Xi @ L @ Phi), ("best", inverse(L).T @ Xi @ Phi)])
+@pytest.mark.parametrize(
+    ("name", "X_of"), [("td", Xi @ Phi), ("rg", Xi @ L @ Phi), ("best", inverse(L).T @ Xi @ Phi)]
+)
 def test_solve_gives_the_known_fixed_points(name, X_of):
     found = solve(X_of)
     assert found.proof.proved
@@ -67,7 +77,9 @@ def test_solve_takes_a_sum():
     for problem in PROBLEMS:
         along = problem.Xi * (problem.Phi + problem.L_pi * problem.Phi)
         assert mixed.evaluate(problem) == problem.fixed_point(X=along).theta
-    assert mixed.latex() == r"X = \Xi (\Phi + L \Phi),\quad \hat\theta = (X^\top L \Phi)^{-1} X^\top r"
+    assert (
+        mixed.latex() == r"X = \Xi (\Phi + L \Phi),\quad \hat\theta = (X^\top L \Phi)^{-1} X^\top r"
+    )
 
 
 def test_solve_refuses_another_shape():
@@ -105,6 +117,16 @@ def test_values_that_are_missing_or_do_not_fit():
         evaluate(A @ Phi, PROBLEMS[0], {"A": [[1, 2]]})
     with pytest.raises(SingularError):
         evaluate(inverse(A) @ Phi, PROBLEMS[0], {"A": [[1, 1], [1, 1]]})
+
+
+def test_values_that_are_not_what_their_letter_says():
+    S, P = letter("S", "n n", symmetric=True), letter("P", "n n", stochastic=True)
+    with pytest.raises(InputError, match="S is symmetric, and its value is not"):
+        evaluate(S @ Phi, PROBLEMS[0], {"S": [[1, 2], [3, 4]]})
+    with pytest.raises(InputError, match="rows of the letter P sum to one, and those of its value"):
+        evaluate(P @ Phi, PROBLEMS[0])
+    with pytest.raises(InputError, match="found by itself"):
+        evaluate(inverse(L) @ Phi, PROBLEMS[0], {"L^-1": [[1, 0], [0, 1]]})
 
 
 def test_latex():
