@@ -258,7 +258,7 @@ def _pairs(problem: PolicyEvaluation, direction: int) -> Observed | None:
 
 @claim(
     "triangle-bound",
-    formal="omega",
+    formal="weights",
     where="Section III-C, after Eq. (8) ('using the triangle inequality')",
     origin="paper",
     title="The sample-separable objective bounds the batch objective from above",

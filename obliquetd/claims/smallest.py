@@ -70,7 +70,7 @@ def _small(learner: Learner, *assumptions: Any) -> list[PolicyEvaluation]:
 
 @claim(
     "setd-trace-nonnegative",
-    formal="omega",
+    formal="weights",
     where="Section III-C, Eqs. (9) and (15)",
     title="The trace of SETD(0)'s A is never negative, for any state weights",
     statement=r"\mathrm{tr}\,A_{SETD} = \sum \xi\,\pi\,P\,\frac{\max(\Delta\phi^\top\phi, 0)^2}{\|\Delta\phi\|^2} \ge 0",
@@ -107,7 +107,7 @@ def setd_trace_nonnegative(learner: Learner = SETD()) -> Outcome:  # noqa: B008 
 
 @claim(
     "setd-one-feature-never-unstable",
-    formal="omega",
+    formal="weights",
     where="Section III-C, Eq. (9) with d = 1",
     title="With one feature SETD(0)'s expected update is never unstable (lambda = 0)",
     statement=r"d = 1,\ \lambda = 0 \implies A_{SETD} = \sum \xi\,\pi\,P\,\phi^2\,[\phi\,\Delta\phi > 0] \ge 0",

@@ -13,7 +13,8 @@ True
 """
 
 from obliquetd.words.fixed_point import FixedPoint, L, P, Phi, V, X, Xi, r, solve
-from obliquetd.words.letters import ZERO, Letter, Word, identity, inverse, inverse_of, letter, ones
+from obliquetd.words.letters import Letter, Word
+from obliquetd.words.makers import ZERO, identity, inverse, inverse_of, letter, ones
 from obliquetd.words.theory import Derivation, Given, Step, Theory, assumed, prove, simplify
 from obliquetd.words.values import evaluate
 

@@ -13,7 +13,8 @@ from typing import Any
 from obliquetd.errors import InputError
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.words.coq import coq_file
-from obliquetd.words.letters import Word, inverse, letter
+from obliquetd.words.letters import Word
+from obliquetd.words.makers import inverse, letter
 from obliquetd.words.theory import Derivation, prove, simplify
 from obliquetd.words.values import evaluate, evaluate_native
 

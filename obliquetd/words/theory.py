@@ -22,15 +22,8 @@ from dataclasses import dataclass
 import sympy as sp
 
 from obliquetd.errors import InputError
-from obliquetd.words.letters import (
-    ZERO,
-    Letter,
-    Product,
-    Word,
-    add_letter,
-    inverse_of,
-    ones,
-)
+from obliquetd.words.letters import Letter, Product, Word, add_letter
+from obliquetd.words.makers import ZERO, inverse_of, ones
 
 __all__ = ["Derivation", "Given", "Step", "Theory", "assumed", "prove", "simplify"]
 
