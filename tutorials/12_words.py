@@ -49,7 +49,7 @@ print(td.proof.latex())
 
 # %%
 problem = otd.domains.two_state(reward=1)
-td.evaluate(problem), problem.fixed_point("td").theta
+td.evaluate(problem)
 
 # %%
 assert td.evaluate(problem) == problem.fixed_point("td").theta
@@ -96,6 +96,29 @@ print(best.latex())
 nearest = Phi @ inverse(Phi.T @ Xi @ Phi) @ Phi.T @ Xi @ V
 assert prove(best.v, nearest, [(r, L @ V)]).proved
 assert evaluate(nearest, problem) == evaluate(best.v, problem)
+
+# %% [markdown]
+# With the discount a symbol the same words give the exact weights as functions of it, here for the three methods. TD's pole is where
+# its $A$ vanishes.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import sympy as sp
+
+gamma = sp.Symbol("gamma")
+free = otd.domains.two_state(reward=1, discount=gamma)
+discounts = np.arange(397) / 400
+fig, ax = plt.subplots(figsize=(6, 3))
+for name, method in {"TD": td, "residual gradient": rg, "between": between, "best": best}.items():
+    weight = sp.lambdify(gamma, method.evaluate(free)[0])
+    with np.errstate(divide="ignore"):
+        values = weight(discounts) + 0 * discounts
+    ax.plot(discounts, np.where(abs(values) < 40, values, np.nan), label=name)
+ax.set_xlabel(r"discount $\gamma$")
+ax.set_ylabel(r"weight $\hat\theta$")
+ax.legend()
+plt.show()
 
 # %% [markdown]
 # ## For a reader who trusts no Python
