@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from obliquetd import domains, features, learners
+    from obliquetd import domains, features, learners, words
     from obliquetd.dynamics import (
         FQI,
         PFQI,
@@ -137,6 +137,7 @@ __all__ = [
     "step_size_limit",
     "sweep",
     "verify",
+    "words",
 ]
 
 
@@ -194,8 +195,8 @@ HOMES = {
 
 ROOMS = (
     "algebra", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
-    "features", "formats", "learners", "mdp", "plotting", "problem", "processes", "progress",
-    "reproduction", "report", "search",
+    "features", "formats", "kernel", "learners", "mdp", "plotting", "problem", "processes", "progress",
+    "reproduction", "report", "search", "words",
 )  # fmt: skip
 """The parts of the package, each imported when it is first used."""
 

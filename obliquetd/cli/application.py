@@ -37,6 +37,9 @@ COMMANDS = {
     "reproduce": Command(
         "paper", PAPER, "Reproduce the paper's experiments and judge what it says of them."
     ),
+    "prove": Command(
+        "prove", PAPER, "Write proved claims as files that Coq checks, and have it check them."
+    ),
     "analyze": Command(
         "model", MODEL,
         "Analyse a model: chain, values, fixed points, which learners are stable, and how noisy.",
