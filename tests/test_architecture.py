@@ -17,7 +17,7 @@ import obliquetd
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
     "errors", "algebra", "display", "processes", "progress", "mdp", "features", "learners", "problem", "dynamics", "domains", "formats", "search", "claims",
-    "experiments", "estimators", "plotting", "reproduction", "report", "cli", "__main__",
+    "experiments", "estimators", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
 )  # fmt: skip
 ROOM = (
     "places", "checks", "inputs", "rows", "native", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "fixed_point", "matrices", "evaluation", "compare", "analysis", "sensitivity",
