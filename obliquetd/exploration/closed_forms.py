@@ -24,6 +24,9 @@ LONGEST = 3_000
 MOST_CELLS = 6
 """Ranges of a learner up to which all are written."""
 
+MOST_SIGNS = 6
+"""Signs of a case distinction up to which they are written."""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -51,8 +54,14 @@ def closed_forms(exploration: Exploration) -> list[Form]:
 
 
 def _where(piece: Piece, exploration: Exploration) -> Markup:
+    if piece.left is None:
+        signs = [
+            f"{piece.found.arithmetic.public(x)} {'>' if sign > 0 else '<'} 0"
+            for x, sign in piece.signs
+        ]
+        return prose("for " + " and ".join(signs)) if 0 < len(signs) <= MOST_SIGNS else Markup("")
     slider = exploration.sliders[0]
-    if piece.left is None or (piece.left <= slider.places[0] and piece.right >= slider.places[-1]):
+    if piece.left <= slider.domain.inf and piece.right >= slider.domain.sup:
         return Markup("")
     return prose(f"for {piece.left} < {slider.symbol} < {piece.right}")
 
@@ -62,7 +71,7 @@ def _named(found: Quantities, exploration: Exploration) -> list[tuple[str, Any]]
     field = found.arithmetic
     wanted: list[tuple[str, list[Any], Any]] = []
     if found.theta is not None:
-        wanted.append((r"\theta", found.theta, lambda xs: sp.Matrix(xs)))
+        wanted.append((r"\theta", found.theta, lambda xs: sp.Matrix(xs) if len(xs) > 1 else xs[0]))
     if len(found.p) == 2:
         wanted.append((r"\lambda", [found.p[1]], lambda xs: sp.factor(-xs[0])))
     elif len(found.p) == 3:

@@ -98,7 +98,7 @@ def _parts(
         return above, ((nothing, int(number.q)),)
     places = [arithmetic.symbols.index(s) if s in arithmetic.symbols else None for s in symbols]
     sides = [
-        [(tuple(0 if k is None else m[k] for k in places), public_number(c)) for m, c in part.terms()]
+        [(tuple(0 if k is None else int(m[k]) for k in places), public_number(c)) for m, c in part.terms()]
         for part in (scalar.numer, scalar.denom)
     ]  # fmt: skip
     common = math.lcm(*(int(c.q) for side in sides for _, c in side))

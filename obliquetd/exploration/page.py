@@ -13,13 +13,13 @@ from typing import Any
 import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.algebra import EXACT, FieldArithmetic, public_number
+from obliquetd.algebra import FieldArithmetic, public_number
 from obliquetd.display import html_text, visible
 from obliquetd.errors import InputError, KindError
-from obliquetd.exploration.pieces import Pieces, pieces_of
+from obliquetd.exploration.notes import notes_of
+from obliquetd.exploration.pieces import Piece, Pieces, pieces_of, span_guards
 from obliquetd.exploration.quantities import Quantities, Shared
 from obliquetd.exploration.sliders import Slider, holds, in_sliders_order, sliders_of
-from obliquetd.exploration.notes import notes_of
 from obliquetd.exploration.verdicts import Region, break_text, limits_data, map_of, region_of
 from obliquetd.learners import ETD, SETD, TD, Learner, require_learners
 from obliquetd.problem import PolicyEvaluation
@@ -72,7 +72,7 @@ class Exploration:
             "explore.html.j2", "obliquetd.exploration", title=self.title, exploration=self,
             script=Markup(script), data=_embedded(data), forms=closed_forms(self),
             letters=[letter(s.symbol) for s in self.sliders], maps=self.maps, notes=self.notes,
-            stops=self._stops(), pictured=self.shape != "curves",
+            stops=self._stops(), heard=self._heard, pictured=self.shape != "curves",
             chooses=self.shape == "field" or bool(self.maps),
         )  # fmt: skip
 
@@ -99,6 +99,13 @@ class Exploration:
             f"{name}: {made}" if isinstance(made, str) else {"name": name, "ends": ends, **made}
             for name, made in found
         ]  # fmt: skip
+
+    def _heard(self, number: int, name: str) -> str:
+        """What a bar says to those who do not see it."""
+        symbol, region = self.sliders[number].symbol, self.regions.get(name)
+        if region is not None:
+            return f"{name} is stable for {symbol} in {region.told}"
+        return f"The verdicts on {name} along the slider of {symbol}"
 
     def _stops(self) -> list[dict[str, Any]]:
         """The break points of the first slider, as buttons lead to them."""
@@ -136,9 +143,7 @@ class Exploration:
             found: dict[str, Any] = {
                 "name": visible(name),
                 "color": learner.color,
-                "cells": [
-                    [*self._between(p.left, p.right), out.of_learner(p.found)] for p in pieces
-                ],
+                "cells": [[*self._where(out, p), out.of_learner(p.found)] for p in pieces],
                 "region": None if region is None else region.to_data(self.sliders[0]),
             }
             learners.append(found)
@@ -175,10 +180,11 @@ class Exploration:
             "table": out.table.to_data(),
         }  # fmt: skip
 
-    def _between(self, left: Any, right: Any) -> list[int]:
-        """The first and last place strictly between two values; all of them where these are None."""
-        places = self.sliders[0].places
-        inside = [i for i, x in enumerate(places) if left is None or left < x < right]
+    def _where(self, out: _Data, piece: Piece) -> list[Any]:
+        """The first and last place strictly inside a piece; for several symbols, formulas and their signs."""
+        if len(self.sliders) > 1:
+            return [[[out.add(x, piece.found.arithmetic), sign] for x, sign in piece.signs], None]
+        inside = [i for i, x in enumerate(self.sliders[0].places) if piece.left < x < piece.right]
         return [inside[0], inside[-1]] if inside else [0, -1]
 
     @staticmethod
@@ -226,8 +232,17 @@ class _Data:
             "theta": each(found.theta), "normal": each(found.normal), "why": visible(found.why),
             "error": None if found.error is None else add(found.error),
             "projected": None if found.projected is None else add(found.projected),
-            "verdict": found.verdict,
+            "verdict": found.verdict, "guards": self.guards(found),
         }  # fmt: skip
+
+    def guards(self, found: Quantities) -> list[int]:
+        """For several symbols: where the span of the updates may be smaller."""
+        symbols = self.table.symbols
+        return (
+            [self.table.polynomial(p) for p in span_guards(found, symbols)]
+            if len(symbols) > 1
+            else []
+        )
 
 
 def _end(x: Any) -> list[Any]:

@@ -5,7 +5,7 @@ cells, where a probability is 0, where the span of the updates may be smaller an
 limit of a formula need not be the truth. Such places are *special*: the problem is solved there anew, in numbers.
 
 For several symbols there are too many places for that. The polynomials that would make a place special are *guards*: where
-one of them is 0, the page says so and shows no number.
+one of them is 0, the page says so and shows no number; and where a formula divides by zero it has none.
 """
 
 from __future__ import annotations
@@ -22,22 +22,27 @@ from obliquetd.dynamics.regions import NO_PROBLEM, put_in
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.exploration.formulas import FormulaTable, zeros_among
 from obliquetd.exploration.quantities import Quantities, Shared, quantities_of, shared_of
+from obliquetd.exploration.signs import SignsAt, sample_points
 from obliquetd.exploration.sliders import Slider
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["Piece", "Pieces", "pieces_of"]
+__all__ = ["Piece", "Pieces", "pieces_of", "span_guards"]
 
+MOST_PIECES = 24
+"""Combinations of signs of a learner that are put on the page."""
 LARGEST = 400_000
 """Letters of the formulas of one learner, up to which they are put on the page."""
 
 
 class Piece(NamedTuple):
-    """Formulas that hold strictly between two values of the one symbol; or everywhere."""
+    """Formulas that hold strictly between two values of the one symbol; or where some formulas have their signs."""
 
     left: Any
     right: Any
     found: Any
+    signs: tuple[tuple[Any, int], ...] = ()
+    """For several symbols: native scalars, and the sign that each has where the formulas hold."""
 
 
 @dataclass
@@ -79,7 +84,7 @@ def pieces_of(
             pieces = (
                 _cells(problem, learner, sliders[0])
                 if len(sliders) == 1
-                else [Piece(None, None, quantities_of(problem, learner, field_of_all))]
+                else _by_signs(problem, learner, sliders)
             )
         except ObliqueTDError as error:
             out.left_out[name] = str(error)
@@ -109,6 +114,24 @@ def _cells(problem: PolicyEvaluation, learner: Learner, slider: Slider) -> list[
     return [Piece(cell.left, cell.right, cell.value) for cell in found]
 
 
+def _by_signs(
+    problem: PolicyEvaluation, learner: Learner, sliders: Sequence[Slider]
+) -> list[Piece]:
+    """A piece for each combination of signs that a sample of places meets; rare ones may be missing."""
+    found: list[Piece] = []
+    for point in sample_points([(s.domain.inf, s.domain.sup) for s in sliders]):
+        values = dict(zip([s.symbol for s in sliders], point, strict=True))
+        arithmetic = SignsAt(values)
+        if any(all(arithmetic.there(x) == sign for x, sign in p.signs) for p in found):
+            continue
+        made = quantities_of(problem, learner, arithmetic)
+        if 0 not in arithmetic.asked.values():
+            found.append(Piece(None, None, made, tuple(arithmetic.asked.items())))
+        if len(found) == MOST_PIECES or not arithmetic.asked:
+            break
+    return found
+
+
 def _scalars(found: Quantities) -> list[Any]:
     optional = [*(found.theta or ()), *(found.normal or ())]
     squares = [x for x in (found.error, found.projected) if x is not None]
@@ -136,51 +159,38 @@ def _put_in_table(out: Pieces) -> None:
         out.table.add(x, shared.arithmetic)
     for pieces in out.learners.values():
         for piece in pieces:
-            for x in _scalars(piece.found):
+            for x in (*_scalars(piece.found), *(x for x, _ in piece.signs)):
                 out.table.add(x, piece.found.arithmetic)
 
 
 def _guards(problem: PolicyEvaluation, out: Pieces) -> dict[Any, str]:
-    """Polynomials that make a place special where they are 0, with what is the case there."""
-    table, symbols = out.table, out.table.symbols
-    everything = FieldArithmetic(symbols)
-    scratch = FormulaTable(symbols)
+    """Polynomials that make a place special for all learners where they are 0, with what is the case there."""
+    scratch = FormulaTable(out.table.symbols)
+    everything = FieldArithmetic(out.table.symbols)
     found: dict[Any, str] = {}
-
-    def watch(scalar: Any, arithmetic: Any, why: str) -> None:
-        for number in scratch.formulas[scratch.add(scalar, arithmetic)]:
-            polynomial = scratch.polynomials[number]
-            if any(any(e) for e, _ in polynomial):
-                found.setdefault(polynomial, why)
-
     for entry in problem.inputs.entries():
         if entry.role in ("probability", "weight") and isinstance(entry.value, sp.Basic):
             value = parse_number(entry.value)
             if value.free_symbols:
-                watch(everything.scalar(value), everything, f"{entry.where} is 0")
-    for name, pieces in out.learners.items():
-        for piece in pieces:
-            for scalar in piece.found.critical:
-                watch(
-                    scalar, piece.found.arithmetic,
-                    f"the span of the updates of {name} may be smaller",
-                )  # fmt: skip
-    for polynomial in _gram(out.shared, scratch):
-        found.setdefault(polynomial, "the features may be dependent")
-    for number in table.denominators:
-        if any(any(e) for e, _ in table.polynomials[number]):
-            found.setdefault(table.polynomials[number], "a formula divides by zero")
+                for polynomial in _watched(everything.scalar(value), everything, scratch):
+                    found.setdefault(polynomial, f"{entry.where} is 0, or not defined")
+    if not all(_is_number(x) for row in out.shared.Phi for x in row):
+        Phi = everything.matrix(out.shared.Phi, (len(out.shared.Phi), len(out.shared.Phi[0])))
+        for polynomial in _watched((Phi.T @ Phi).charpoly()[-1], everything, scratch):
+            found.setdefault(polynomial, "the features are dependent")
     return found
 
 
-def _gram(shared: Shared, scratch: FormulaTable) -> list[Any]:
-    """Numerator and denominator of det Phi' Phi, where the features have symbols."""
-    arithmetic = shared.arithmetic
-    if all(_is_number(x) for row in shared.Phi for x in row):
-        return []
-    Phi = arithmetic.matrix(shared.Phi, (len(shared.Phi), len(shared.Phi[0])))
-    last = (Phi.T @ Phi).charpoly()[-1]
-    pair = scratch.formulas[scratch.add(last, arithmetic)]
+def span_guards(found: Quantities, symbols: Sequence[sp.Symbol]) -> list[Any]:
+    """Polynomials of a learner where whose zeros the span of its updates may be smaller."""
+    scratch = FormulaTable(symbols)
+    every = [p for x in found.critical for p in _watched(x, found.arithmetic, scratch)]
+    return list(dict.fromkeys(every))
+
+
+def _watched(scalar: Any, arithmetic: Any, scratch: FormulaTable) -> list[Any]:
+    """Numerator and denominator, where they are no numbers."""
+    pair = scratch.formulas[scratch.add(scalar, arithmetic)]
     return [p for p in (scratch.polynomials[k] for k in pair) if any(any(e) for e, _ in p)]
 
 
@@ -194,7 +204,12 @@ def _add_special(
 ) -> None:  # fmt: skip
     places = slider.places
     numbers = {0, len(places) - 1}
-    for polynomial in guards:
+    symbols = out.table.symbols
+    below = {out.table.polynomials[k] for k in out.table.denominators}
+    spans = [
+        p for pieces in out.learners.values() for x in pieces for p in span_guards(x.found, symbols)
+    ]
+    for polynomial in {*guards, *below, *spans}:
         numbers |= set(zeros_among(polynomial, places))
     edges = {e for pieces in out.learners.values() for p in pieces for e in (p.left, p.right)}
     numbers |= {i for i, x in enumerate(places) if x in edges}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -112,10 +113,10 @@ def _slider(
         domain = sp.Interval(0, 1)
     valid: Any = sp.S.Reals
     if symbol in problem.symbols:
-        try:
+        with contextlib.suppress(
+            ObliqueTDError
+        ):  # of another symbol, too: the page asks at each place
             valid = problem.valid_range(symbol)
-        except ObliqueTDError:  # it depends on another symbol: the page asks at each place
-            pass
     inside = domain & valid if given is None else _read(symbol, given)
     low, high = inside.inf, inside.sup
     if low == -sp.oo:

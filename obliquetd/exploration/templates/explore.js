@@ -157,7 +157,13 @@ class Place {
   }
   learner(k) {
     const {name, cells} = data.learners[k];
-    if (COUNT > 1) return cells[0][2];
+    if (COUNT > 1) {
+      const signOf = (f) => { const x = this.formula(f); return x === null ? null : sign(x); };
+      const held = cells.find(([signs]) => signs.every(([f, wanted]) => signOf(f) === wanted));
+      if (held && held[2].guards.some((p) => this.polynomial(p) === 0n))
+        return {why: "The span of the updates may be smaller here than around, so the formulas need not hold, and no number is shown."};
+      return held ? held[2] : {why: "A case distinction of the learner changes here, or is a case that this page has no formulas for."};
+    }
     const there = data.special[this.at[0]];
     if (there) return there[name] || there[""];
     const cell = cells.find(([first, last]) => first <= this.at[0] && this.at[0] <= last);
@@ -227,10 +233,10 @@ function discs(p) {
   const a = p.map((x) => (x.n * scale) / x.d); // whole coefficients, leading one first
   const z = start(p.map(double), n);
   if (z === null) return null;
-  const unit = 2 ** 52, B = BigInt(BITS);
-  let at = z.map(([x, y]) => [fixed(x, unit), fixed(y, unit)]);
+  const B = BigInt(BITS);
+  let at = z.map(([x, y]) => [fixed(x), fixed(y)]);
   let radii = null;
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) { // each doubles the digits: 15, 30, then all of them
     const next = [];
     radii = [];
     for (let i = 0; i < n; i++) {
@@ -249,13 +255,13 @@ function discs(p) {
       radii.push(root((BigInt(n * n) * (P[0] * P[0] + P[1] * P[1])) / size) + 1n);
       next.push([at[i][0] - (P[0] * D[0] + P[1] * D[1]) / size, at[i][1] - (P[1] * D[0] - P[0] * D[1]) / size]);
     }
-    if (round < 4) at = next;
+    if (round < 2) at = next;
   }
   if (radii.includes(null)) return null;
   return enclosed(at, radii);
 }
-function fixed(x, unit) { // a double as a whole number of 2^-BITS
-  if (x === 0) return 0n;
+function fixed(x) { // a double as a whole number of 2^-BITS
+  if (!(Math.abs(x) > 2 ** -BITS)) return 0n;
   const e = Math.floor(Math.log2(Math.abs(x))), m = BigInt(Math.round(x * 2 ** (52 - e)));
   const shift = BITS + e - 52;
   return shift >= 0 ? m << BigInt(shift) : m >> BigInt(-shift);
@@ -393,8 +399,10 @@ function shownRoots(found) {
   for (const z of found) {
     if (z.im.kind === "rational" && z.im.x.n === 0n) { add(shown(z.re)); continue; }
     if (z.im.value < 0) continue; // told with its mirror image
-    if (z.im.kind === "between" && z.im.text.includes("±")) { add(`${shown(z.re)} and near the real axis`); continue; }
-    add(`${shown(z.re)} ± ${shown(z.im)} <i>i</i>`);
+    if (z.re.text.includes("±") || z.im.text.includes("±")) { add(`${shown(z.re)}, imaginary part ${shown(z.im)}`); continue; }
+    const whole = z.re.kind === "rational" && z.re.exact && z.im.kind === "rational" && z.im.exact;
+    const bare = (x) => `<span class="number" data-exact="${exactText(x)}" data-decimal="${x.text}" title="${exactText(x).slice(0, 400)}">${pretty(x.text)}</span>`;
+    add(`${whole ? "" : "≈ "}${bare(z.re)} ± ${bare(z.im)} <i>i</i>`);
   }
   function add(text) { texts.set(text, (texts.get(text) || 0) + 1); }
   for (const [text, times] of texts) out.push(times > 1 ? `${text} <span class="soft">(${times} times)</span>` : text);
@@ -687,7 +695,7 @@ function drawCurves(found) {
     });
     const s = data.sliders[found.v];
     curve.ends[0].textContent = s.places[0]; curve.ends[1].textContent = s.places.at(-1); curve.ends[2].textContent = s.letter;
-    const shownMarks = y ? y.marks : [];
+    const shownMarks = (y ? y.marks : []).filter((m, i, all) => all.slice(0, i).every((o) => Math.abs(y(o[1]) - y(m[1])) > 13));
     curve.marks.forEach((mark, i) => {
       show(mark, i < shownMarks.length);
       if (i < shownMarks.length) { mark.textContent = shownMarks[i][0]; mark.setAttribute("y", f1(Math.min(Math.max(y(shownMarks[i][1]) + 4, 14), H - BELOW))); }
@@ -710,7 +718,7 @@ function scaleOf(all, log) {
   low -= pad; high += pad;
   const y = (v) => 6 + ((H - BELOW - 6) * (high - (log ? Math.log10(v) : v))) / (high - low);
   y.holds = (v) => v >= low && v <= high;
-  const number = (v) => Number(v.toPrecision(2)).toString().replace("-", "−");
+  const number = (v) => { const t = Number(v.toPrecision(2)); return (t !== 0 && Math.abs(t) < 0.001 ? t.toExponential() : t.toString()).replaceAll("-", "−"); };
   y.marks = log ? [low + pad, high - pad].map((v) => [number(10 ** v), 10 ** v]) : [...new Set([low + pad, 0, high - pad])].map((v) => [number(v), v]);
   return y;
 }
@@ -732,9 +740,13 @@ function bars(found) {
       for (const [a, b] of runs(data.invalid)) piece(a - 0.5, b + 0.5, "bar-none");
       return;
     }
-    const row = found.rows[k].verdict, step = last / (row.length - 1);
-    for (const [i, verdict] of row)
-      piece(Math.max(0, i - step / 2), Math.min(last, i + step / 2), verdict === "stable" ? "bar-stable" : ["no model", "undefined"].includes(verdict) ? "bar-none" : "bar-unstable");
+    const row = found.rows[k].verdict.map(([i, verdict]) => [i, verdict === "stable" ? "bar-stable" : ["no model", "undefined"].includes(verdict) ? "bar-none" : "bar-unstable"]);
+    row.forEach(([i, kind], j) => { // alike neighbours are one piece, which ends in the middle between two places
+      if (j && row[j - 1][1] === kind) return;
+      let end = j;
+      while (end + 1 < row.length && row[end + 1][1] === kind) end += 1;
+      piece(j ? (row[j - 1][0] + i) / 2 : 0, end + 1 < row.length ? (row[end][0] + row[end + 1][0]) / 2 : last, kind);
+    });
   });
 }
 function runs(list) {
@@ -808,7 +820,7 @@ function tell(place, k) {
     const square = q[key] === null || q[key] === undefined ? null : place.formula(q[key]);
     fill(card, key, square === null ? "–" : shownRoot(square));
   }
-  let why = q.why || "";
+  let why = q.why || (verdict === "undefined" || (q.theta && values === null) ? "A formula divides by zero here." : "");
   const region = data.learners[k].region;
   if (region && region.stable.some(([a, b]) => a <= place.at[0] && place.at[0] <= b) !== (verdict === "stable"))
     why = `The exact region and the table of Routh contradict one another here: a defect of this page. ${why}`;
@@ -866,6 +878,14 @@ function move(now) {
   if (next !== Number(inputs[v].value)) { inputs[v].value = next; draw(); }
   requestAnimationFrame(move);
 }
+// What computes the numbers, for the tests of this page and for a curious console
+window.obliquetd = {
+  rounded: (text, digits) => rounded(lowest(parse(text)), digits).text,
+  rootOf: (text) => { const r = rootOf(parse(text)); return r.rational ? `${r.rational.n}/${r.rational.d}` : r.text; },
+  roots: (list) => { const found = rootsOf(list.map((x) => lowest(parse(x)))); return found && found.map((z) => [z.re.text, z.im.text]); },
+  verdict: (list) => { const p = list.map((x) => lowest(parse(x))); return verdictOf(p, () => rootsOf(p)); },
+  double: (text) => double(lowest(parse(text))),
+};
 choose();
 draw();
 })();
