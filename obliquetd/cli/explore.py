@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +28,7 @@ from obliquetd.cli.common import (
 )
 from obliquetd.cli.learners import KEYS, OR_A_FILE, complete, made, paths, with_numbers
 from obliquetd.cli.terminal import err, escape, out
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, KindError
 
 __all__ = ["explore"]
 
@@ -92,10 +93,16 @@ def explore(
     check_outputs(outputs, [model, *paths(names)], force=force, makes_folders=True)
     own = made(names, numbers)
     ranges = _ranges(range_ or ())
-    problem = load(
-        model, discount, arithmetic, set_,
+    read = functools.partial(
+        load, model, discount, settings=set_,
         normalize=normalize, tolerance=tolerance, reward=reward, over=over,
     )  # fmt: skip
+    try:
+        problem = read(arithmetic)
+    except KindError:  # the file asks for numbers, and an option for a symbol
+        if arithmetic is not None:
+            raise
+        problem = read("symbolic")
     with err.status("solving ..."):
         found = explore_problem(
             problem, learners=own, ranges=ranges, title=title or Path(model).name

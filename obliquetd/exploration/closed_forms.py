@@ -49,15 +49,16 @@ def closed_forms(exploration: Exploration) -> list[Form]:
                 equation(letter, value, ranges)
                 for letter, value in _named(piece.found, exploration)
             ]
-            out.append(Form(name, _where(piece, exploration), equations))
+            out.append(Form(name, _where(piece, pieces, exploration), equations))
     return out
 
 
-def _where(piece: Piece, exploration: Exploration) -> Markup:
+def _where(piece: Piece, pieces: list[Piece], exploration: Exploration) -> Markup:
     if piece.left is None:
         signs = [
             f"{piece.found.arithmetic.public(x)} {'>' if sign > 0 else '<'} 0"
             for x, sign in piece.signs
+            if any((x, sign) not in other.signs for other in pieces)
         ]
         return prose("for " + " and ".join(signs)) if 0 < len(signs) <= MOST_SIGNS else Markup("")
     slider = exploration.sliders[0]

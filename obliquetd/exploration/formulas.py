@@ -94,8 +94,8 @@ def _parts(
     if not arithmetic.symbols:
         number = public_number(scalar)
         nothing = (0,) * len(symbols)
-        above = ((nothing, int(number.p)),) if number.p else ()
-        return above, ((nothing, int(number.q)),)
+        constant: Polynomial = ((nothing, int(number.p)),) if number.p else ()
+        return constant, ((nothing, int(number.q)),)
     places = [arithmetic.symbols.index(s) if s in arithmetic.symbols else None for s in symbols]
     sides = [
         [(tuple(0 if k is None else int(m[k]) for k in places), public_number(c)) for m, c in part.terms()]

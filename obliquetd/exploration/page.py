@@ -73,7 +73,7 @@ class Exploration:
             script=Markup(script), data=_embedded(data), forms=closed_forms(self),
             letters=[letter(s.symbol) for s in self.sliders], maps=self.maps, notes=self.notes,
             stops=self._stops(), heard=self._heard, pictured=self.shape != "curves",
-            chooses=self.shape == "field" or bool(self.maps),
+            chooses="Map of" if self.shape != "field" and self.maps else "Picture of" if self.shape == "field" else "",
         )  # fmt: skip
 
     @property
@@ -109,7 +109,8 @@ class Exploration:
 
     def _stops(self) -> list[dict[str, Any]]:
         """The break points of the first slider, as buttons lead to them."""
-        slider, seen = self.sliders[0], {}
+        slider = self.sliders[0]
+        seen: dict[Any, list[str]] = {}
         for name, region in self.regions.items():
             for x in region.breaks if region and name in self.pieces.learners else ():
                 seen.setdefault(x, []).append(name)

@@ -104,12 +104,16 @@ def _frame(exploration: Exploration, value: Any) -> Axes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 5.625), layout="constrained")
+    ax: Axes
     ax, beside = figure.subplots(1, 2, width_ratios=(1.25, 1))
     beside.set_axis_off()
     ax.set_axis_off()
     slider = exploration.sliders[0]
     others = {s.symbol: s.places[s.start] for s in exploration.sliders[1:]}
-    told = [f"{s} = {cell_text(x)}" for s, x in {slider.symbol: value, **others}.items()]
+    told = [
+        f"{s} = {cell_text(x)}" + f" ≈ {float(x):.3g}" * (x.q > 1)
+        for s, x in {slider.symbol: value, **others}.items()
+    ]
     figure.suptitle(mathtext(", ".join(told)), fontsize=20)
     found: dict[str, MeanDynamics] = {}
     lines: list[tuple[str, str, str]] = []

@@ -557,7 +557,7 @@ class Field {
     });
     this.away.textContent = away ? `outside: ${away}` : "";
     const second = both ? "θ₂" : "w";
-    this.corner[0].textContent = `${(-reach).toPrecision(3)}`;
+    this.corner[0].textContent = `−${reach.toPrecision(3)}`;
     this.corner[1].textContent = `${both ? "θ₁" : "θ"} to ${reach.toPrecision(3)}`;
     this.corner[2].textContent = `${second} to ${reach.toPrecision(3)}`;
   }
@@ -795,11 +795,11 @@ function draw() {
     picture.style.visibility = why ? "hidden" : "";
     if (!why) scene.draw(place);
   }
-  const map = $("crosshair");
-  if (map) {
-    const [x, y] = [0, 1].map((v) => { const [a, c] = data.sliders[v].ends.map((x) => double(parse(x))), b = double(places[v][at[v]]); return (100 * (b - a)) / (c - a); });
-    map.setAttribute("d", `M${f1(x)} 0V100M0 ${f1(100 - y)}H100`);
-    $("here").setAttribute("cx", f1(x)); $("here").setAttribute("cy", f1(100 - y));
+  const crosses = document.querySelectorAll(".crosshair");
+  if (crosses.length) {
+    const [x, y] = [0, 1].map((v) => { const [a, c] = data.sliders[v].ends.map((e) => double(parse(e))), b = double(places[v][at[v]]); return (100 * (b - a)) / (c - a); });
+    for (const cross of crosses) cross.setAttribute("d", `M${x.toFixed(2)} 0V100M0 ${(100 - y).toFixed(2)}H100`);
+    for (const dot of document.querySelectorAll(".here")) { dot.setAttribute("cx", x.toFixed(2)); dot.setAttribute("cy", (100 - y).toFixed(2)); }
   }
   for (const curve of curves) if (curve.cursor) curve.cursor.setAttribute("d", `M${f1(xOf(axis, at[axis]))} 6V${H - BELOW}`);
   if (!sampled || sampled.key !== keyOf(at)) sample(at);
