@@ -169,7 +169,8 @@ def _guards(problem: PolicyEvaluation, out: Pieces) -> dict[Any, str]:
     everything = FieldArithmetic(out.table.symbols)
     found: dict[Any, str] = {}
     for entry in problem.inputs.entries():
-        if entry.role in ("probability", "weight") and isinstance(entry.value, sp.Basic):
+        decides = entry.role in ("probability", "weight", "discount")  # 0: another chain, or an end
+        if decides and entry.where != "the discount" and isinstance(entry.value, sp.Basic):
             value = parse_number(entry.value)
             if value.free_symbols:
                 for polynomial in _watched(everything.scalar(value), everything, scratch):

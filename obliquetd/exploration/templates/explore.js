@@ -646,36 +646,48 @@ for (const curve of curves) {
   curve.marks = [0, 1, 2].map(() => element("text", {class: "axis", x: LEFT - 4, "text-anchor": "end"}, svg));
   curve.ends = [["start", LEFT], ["end", W - 6], ["middle", (W + LEFT) / 2]].map(([anchor, x]) => element("text", {class: "axis", x, y: H - 8, "text-anchor": anchor}, svg));
 }
-let axis = 0, waiting = null, sampled = null;
+let axis = 0, waiting = null;
+const sampled = data.sliders.map(() => ""); // of each slider: where the others stood
 const xOf = (v, i) => LEFT + ((W - LEFT - 6) * i) / (places[v].length - 1);
+const keyOf = (at, v) => at.map((i, u) => (u === v ? "*" : i)).join(",");
 
-function sample(at) { // a sweep over one slider, the others where they are
-  if (waiting !== null) clearTimeout(waiting);
-  const v = axis, count = places[v].length, jobs = [];
-  const n = Math.min(SAMPLES, count);
-  for (let k = 0; k < n; k++) jobs.push(Math.round((k * (count - 1)) / (n - 1)));
-  sampled = {v, key: keyOf(at), rows: data.learners.map(() => ({eigen: [], error: [], verdict: []}))};
-  const mine = sampled;
+// A sweep over each slider whose bar is not of this place, the others where they are; curves are of the one that moved
+let curved = "";
+function sample(at) {
+  clearTimeout(waiting);
+  const order = [axis, ...data.sliders.keys()].filter((v, k, all) => all.indexOf(v) === k);
+  const next = order.find((v) => sampled[v] !== keyOf(at, v) || (v === axis && curved !== `${v}:${keyOf(at, v)}`));
+  if (next === undefined) { document.documentElement.dataset.sampled = keyOf(at, axis); return; }
+  waiting = setTimeout(() => sweep(at, next), next === axis ? 0 : 150);
+}
+function sweep(at, v) {
+  const count = places[v].length, n = Math.min(SAMPLES, count);
+  const jobs = Array.from({length: n}, (_, k) => Math.round((k * (count - 1)) / (n - 1)));
+  const found = {v, rows: data.learners.map(() => ({eigen: [], error: [], verdict: [], piece: []}))};
   let done = 0;
   const go = () => {
     const until = performance.now() + 6;
     while (done < jobs.length && performance.now() < until) {
       const there = at.slice();
       there[v] = jobs[done];
-      const place = new Place(there);
+      const place = new Place(there), special = COUNT === 1 && data.special[there[0]];
       data.learners.forEach((_, k) => {
-        const row = mine.rows[k], ok = !place.refused;
+        const row = found.rows[k];
         row.verdict.push([jobs[done], place.verdict(k)]);
-        for (const curve of curves) row[curve.id].push([jobs[done], ok ? curve.of(place, k) : NaN]);
+        if (v !== axis) return;
+        row.piece.push(special ? null : place.learner(k));
+        for (const curve of curves) row[curve.id].push([jobs[done], place.refused ? NaN : curve.of(place, k)]);
       });
       done += 1;
     }
-    if (done < jobs.length) waiting = setTimeout(go, 0);
-    else { waiting = null; drawCurves(mine); document.documentElement.dataset.sampled = mine.key; }
+    if (done < jobs.length) { waiting = setTimeout(go, 0); return; }
+    sampled[v] = keyOf(at, v);
+    if (v === axis) { curved = `${v}:${sampled[v]}`; drawCurves(found); }
+    bars(found);
+    sample(at);
   };
-  waiting = setTimeout(go, 0);
+  go();
 }
-const keyOf = (at) => `${axis}:${at.map((i, v) => (v === axis ? "*" : i)).join(",")}`;
 
 function drawCurves(found) {
   for (const curve of curves) {
@@ -683,14 +695,17 @@ function drawCurves(found) {
     const all = found.rows.flatMap((row) => row[curve.id].map((p) => p[1])).filter((y) => Number.isFinite(y) && (!curve.log || y > 0));
     const y = scaleOf(all, curve.log);
     found.rows.forEach((row, k) => {
-      let d = "", pen = "M", last = NaN;
-      for (const [i, value] of row[curve.id]) {
+      let d = "", pen = "M", last = NaN, piece = null;
+      row[curve.id].forEach(([i, value], j) => {
+        const own = row.piece[j];
+        if (own !== null && piece !== null && own !== piece) pen = "M"; // another formula: it may jump
+        piece = own === null ? piece : own;
         const h = y && Number.isFinite(value) && (!curve.log || value > 0) ? y(value) : NaN;
-        if (!Number.isFinite(h)) { pen = "M"; continue; }
+        if (!Number.isFinite(h)) { pen = "M"; return; }
         if (!curve.log && pen === "L" && Math.abs(h - last) > 2 * H) pen = "M"; // a pole between two places
         d += `${pen}${f1(xOf(found.v, i))} ${f1(bounded(h))}`;
         pen = "L"; last = h;
-      }
+      });
       curve.lines[k].setAttribute("d", d);
     });
     const s = data.sliders[found.v];
@@ -704,7 +719,6 @@ function drawCurves(found) {
     const empty = $(`${curve.id}-none`);
     if (empty) empty.hidden = all.length > 0;
   }
-  bars(found);
 }
 function scaleOf(all, log) {
   if (!all.length) return null;
@@ -802,7 +816,7 @@ function draw() {
     for (const dot of document.querySelectorAll(".here")) { dot.setAttribute("cx", x.toFixed(2)); dot.setAttribute("cy", (100 - y).toFixed(2)); }
   }
   for (const curve of curves) if (curve.cursor) curve.cursor.setAttribute("d", `M${f1(xOf(axis, at[axis]))} 6V${H - BELOW}`);
-  if (!sampled || sampled.key !== keyOf(at)) sample(at);
+  sample(at);
   heardLater(data.sliders.map((s, v) => `${s.name} = ${s.places[at[v]]}`).join(", ") + ": " + heard.join(", "));
   document.documentElement.dataset.at = at.join(",");
   document.documentElement.dataset.redraw = (performance.now() - began).toFixed(2);
