@@ -117,7 +117,7 @@ class Exploration:
         return [
             {
                 "to": round(slider.index_of(x)),
-                "text": f"{'' if x.is_Rational else 'near '}{break_text(x)}, where {' and '.join(names)} {'changes' if len(names) == 1 else 'change'}",
+                "text": f"{'' if x.is_Rational else 'near '}{break_text(x)}, where {_listed(names)} change{'s' * (len(names) == 1)}",
             }
             for x, names in sorted(seen.items())
         ]
@@ -244,6 +244,12 @@ class _Data:
             if len(symbols) > 1
             else []
         )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a sentence has them."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _end(x: Any) -> list[Any]:

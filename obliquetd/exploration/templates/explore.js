@@ -466,10 +466,11 @@ class Plane {
   }
   learner(k, place, {weight, value, phi, dir, at, to, far}) {
     const q = place.learner(k);
-    const along = q.A ? this.direction(q, place, phi, value) : null;
+    const theta = q.theta ? double(place.formula(q.theta[0])) : NaN;
+    const towards = Number.isFinite(theta) ? phi.map((x, i) => x * theta - value[i]) : null;
+    const along = (q.A && this.direction(q, place, phi, value)) || towards;
     const screen = along && normed([weight[0] * along[0], -weight[1] * along[1]]);
     this.lines[k].setAttribute("d", screen ? through(at, screen, far) : "");
-    const theta = q.theta ? double(place.formula(q.theta[0])) : NaN;
     const hat = Number.isFinite(theta) ? to(phi.map((x) => x * theta)) : null;
     const inside = hat && hat.every((x) => x > 4 && x < SIZE - 4);
     show(this.dots[k], inside);
@@ -751,6 +752,7 @@ function bars(found) {
       let from = 0;
       for (const [a, b] of learner.region.pieces) { if (a > from) piece(from, a, "bar-unstable"); piece(a, b, "bar-stable"); from = b; }
       if (from < last) piece(from, last, "bar-unstable");
+      for (const [at] of learner.region.breaks) element("rect", {class: "bar-break", x: f1((1000 * at) / last - 1.5), y: 0, width: 3, height: 10}, bar);
       for (const [a, b] of runs(data.invalid)) piece(a - 0.5, b + 0.5, "bar-none");
       return;
     }
@@ -900,6 +902,7 @@ window.obliquetd = {
   verdict: (list) => { const p = list.map((x) => lowest(parse(x))); return verdictOf(p, () => rootsOf(p)); },
   double: (text) => double(lowest(parse(text))),
 };
+if ($("what")) $("what").open = window.innerWidth > 700; // a phone shows the numbers first
 choose();
 draw();
 })();
