@@ -61,6 +61,10 @@ COMMANDS = {
         "report", MODEL,
         "Write everything about a model on one HTML page: formulas, pictures, certificates.",
     ),
+    "explore": Command(
+        "explore", MODEL,
+        "Write a page with a slider for each symbol, on which the closed forms move the picture.",
+    ),
     "convert": Command(
         "convert", MODEL, "Write a model in another format; exact numbers stay exact."
     ),

@@ -195,7 +195,7 @@ def shown(value: Any, ranges: Ranges | None = None) -> Markup:
         return typeset(number)
     text = number_text(number)
     if number.free_symbols:
-        return typeset(number) if len(text) <= LONGEST_FORMULA else _folded(number, ranges or {})
+        return _folded(number, ranges or {}) if _is_long_formula(text) else typeset(number)
     decimal = _decimal(number)
     if len(text) > LONGEST_NUMBER:
         return _on_demand(decimal, number, text)
@@ -225,8 +225,9 @@ def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
 def _folded(formula: Any, ranges: Ranges) -> Markup:
     """The plot of a formula, and the formula on demand."""
     text = str(number_text(formula))
-    told = f"a formula of {len(text)} characters"
-    if len(text) > LONGEST_TYPESET or "long coefficients" in text:
+    hidden = "long coefficients" in text
+    told = text if hidden else f"a formula of {len(text)} characters"
+    if hidden or len(text) > LONGEST_TYPESET:
         body: Any = Markup("<p>{}; obliquetd analyze --json has it in full.</p>").format(told)
     else:
         body = typeset(formula, block=True)
@@ -286,8 +287,15 @@ def _short_form(rows: list[list[Any]]) -> str:
 def _is_long(value: Any) -> bool:
     if isinstance(value, float | int):
         return False
-    symbols = bool(getattr(value, "free_symbols", ()))
-    return len(number_text(value)) > (LONGEST_FORMULA if symbols else LONGEST_NUMBER)
+    text = number_text(value)
+    if getattr(value, "free_symbols", ()):
+        return _is_long_formula(text)
+    return len(text) > LONGEST_NUMBER
+
+
+def _is_long_formula(text: str) -> bool:
+    """Of a formula as ``number_text`` has it, which says in a few words that its numbers are long."""
+    return len(text) > LONGEST_FORMULA or "long coefficients" in text
 
 
 def _rounded(value: Any) -> Any:
