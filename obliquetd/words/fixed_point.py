@@ -21,12 +21,19 @@ from obliquetd.words.values import evaluate, evaluate_native
 __all__ = ["FixedPoint", "L", "P", "Phi", "V", "X", "Xi", "r", "solve"]
 
 Phi = letter("Phi", "n d")
+"""The features: a row for each state."""
 X = letter("X", "n d")
+"""Any matrix that a projection is along: Pi_Phi^X = Phi (X'Phi)^-1 X'."""
 Xi = letter("Xi", "n n", symmetric=True)
+"""The weights of the states on the diagonal."""
 L = letter("L", "n n")
+"""L_pi = I - P, where P has each transition times its discount."""
 P = letter("P", "n n")
+"""P_pi with each transition times its discount."""
 V = letter("V", "n 1")
+"""The values of the target policy: the solution of L V = r."""
 r = letter("r", "n 1")
+"""The expected reward of each state under the target policy."""
 
 
 @dataclass(frozen=True)
