@@ -14,7 +14,13 @@ SUBJECTS = {
     "Begin here": ("mdp", "problem", "features", "domains"),
     "Learners, and what they do": ("learners", "dynamics", "estimators", "experiments"),
     "Files, pictures and pages": ("formats", "plotting", "report", "exploration", "display"),
-    "Claims, counterexamples and the paper": ("claims", "words", "kernel", "search", "reproduction"),
+    "Claims, counterexamples and the paper": (
+        "claims",
+        "words",
+        "kernel",
+        "search",
+        "reproduction",
+    ),
     "Below all of it": ("errors", "algebra", "processes", "progress"),
 }
 """The rooms as a reader looks for them; one that is left out fails the build."""
