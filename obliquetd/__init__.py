@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from obliquetd import domains, features, learners
+    from obliquetd import domains, features, learners, words
     from obliquetd.dynamics import (
         FQI,
         PFQI,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from obliquetd.errors import ObliqueTDError
     from obliquetd.estimators import BRM, FPKF, LSETD, LSPE, LSTD, Averager, crossover, replay
     from obliquetd.experiments import LoggedData, simulate, sweep
+    from obliquetd.exploration import explore
     from obliquetd.formats import load_model, save_model
     from obliquetd.learners import (
         ABTD,
@@ -115,6 +116,7 @@ __all__ = [
     "domains",
     "efficiency",
     "exact_moments",
+    "explore",
     "features",
     "find_unstable",
     "follow_on_second_moment",
@@ -137,6 +139,7 @@ __all__ = [
     "step_size_limit",
     "sweep",
     "verify",
+    "words",
 ]
 
 
@@ -155,6 +158,9 @@ HOMES = {
     ),
     "obliquetd.experiments": (
         "LoggedData", "simulate", "sweep",
+    ),
+    "obliquetd.exploration": (
+        "explore",
     ),
     "obliquetd.formats": (
         "load_model", "save_model",
@@ -194,8 +200,8 @@ HOMES = {
 
 ROOMS = (
     "algebra", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
-    "features", "formats", "learners", "mdp", "plotting", "problem", "processes", "progress",
-    "reproduction", "report", "search",
+    "exploration", "features", "formats", "kernel", "learners", "mdp", "plotting", "problem",
+    "processes", "progress", "reproduction", "report", "search", "words",
 )  # fmt: skip
 """The parts of the package, each imported when it is first used."""
 

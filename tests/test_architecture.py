@@ -16,8 +16,8 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "processes", "progress", "mdp", "features", "learners", "problem", "dynamics", "domains", "formats", "search", "claims",
-    "experiments", "estimators", "plotting", "reproduction", "report", "cli", "__main__",
+    "errors", "algebra", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
+    "experiments", "estimators", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
 )  # fmt: skip
 ROOM = (
     "places", "checks", "inputs", "rows", "native", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "piecewise", "fixed_point", "matrices", "evaluation", "rounding", "compare", "analysis", "sensitivity",
@@ -202,7 +202,7 @@ def test_the_help_loads_no_arithmetic():
 
 def test_public_names_come_from_their_rooms():
     names = [name for names in obliquetd.HOMES.values() for name in names]
-    rooms = {"domains", "features", "learners"}
+    rooms = {"domains", "features", "learners", "words"}
     assert sorted([*names, *rooms, "verify"]) == sorted(obliquetd.__all__)
     assert {p for p in map(part_of, PACKAGE.rglob("*.py")) if p[:2] != "__"} == {
         *obliquetd.ROOMS, "cli"
@@ -224,7 +224,7 @@ def test_type_checkers_see_the_names_that_are_imported():
     seen = {node.module: tuple(alias.name for alias in node.names) for node in typed.body}
     rooms = seen.pop("obliquetd")
     assert seen == obliquetd.HOMES
-    assert rooms == ("domains", "features", "learners")
+    assert rooms == ("domains", "features", "learners", "words")
 
 
 def test_no_machine_path_or_unfinished_mark():

@@ -160,6 +160,16 @@ except otd.ObliqueTDError as error:
 assert missing
 
 # %% [markdown]
+# The same on one page: move the slider, and watch TD's line turn until it is parallel at 5/6; the point flies off, and
+# comes back from the other side. Every number beside the picture is exact. `obliquetd explore model.json` writes such
+# a page for any small model, to be opened in a lecture.
+
+# %%
+page = otd.explore(problem, learners=[otd.TD(), otd.ETD()], title="Two states, one feature")
+assert page.regions["TD"].told == "[0, 5/6)"
+page
+
+# %% [markdown]
 # **What to take along.** A method is a span of $X$, and the span decides its fixed point; with the span of $X^*$ it is
 # the best approximation. The angle to that span ranks methods in some problems and not in others, and the error itself
 # is what to compare. The next tutorial does so for the paper's own example.

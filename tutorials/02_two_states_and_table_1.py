@@ -195,6 +195,15 @@ for cell in free.omega_cells():
     print(f"for gamma in {cell.domain}: omega = {list(cell.Omega.diagonal())}")
 
 # %% [markdown]
+# On a page with a slider, with the reward of 1: SETD's formulas change at 1/2, where its fixed point flies off for
+# a moment, and TD's at 5/6.
+
+# %%
+page = otd.explore(paid, title="The two-state example")
+assert str(page.sliders[0].symbol) == "gamma"
+page
+
+# %% [markdown]
 # The claims of the paper are checked the same way by `obliquetd verify`: some are proved, some are misprints, and some
 # are false. Those about Table I:
 

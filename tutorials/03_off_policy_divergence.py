@@ -138,6 +138,15 @@ assert otd.stability_region(both, otd.TD(lam="1/2"), gamma) == sp.Interval.Ropen
 fig, ax = plt.subplots(figsize=(4.8, 4))
 ax = stability_regions_2d(both, otd.TD(lam="lam"), ("gamma", "lam"), ax=ax)
 # %% [markdown]
+# With a slider for each, and a reward of 1 for going right:
+
+# %%
+paid = otd.domains.two_state(discount="gamma", reward=1)
+page = otd.explore(paid, learners=[otd.TD(lam="lam"), otd.ETD()], title="Discount and trace")
+assert [str(slider.symbol) for slider in page.sliders] == ["gamma", "lam"]
+page
+
+# %% [markdown]
 # ## Baird's star
 #
 # Seven states, eight features. Since $\Phi$ has rank 7, one direction of $\theta$ is seen by no value; stability is judged

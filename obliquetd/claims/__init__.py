@@ -7,7 +7,7 @@ from obliquetd.claims.claim import Counterexample, Outcome, Verdict, refuted
 from obliquetd.claims.registry import REGISTRY, Registry, claim, tally, verify
 from obliquetd.claims.result import Claim, ClaimResult
 from obliquetd.claims.setting import Dropped, Setting
-from obliquetd.claims.words import letter
+from obliquetd.words import letter
 
 __all__ = [
     "REGISTRY",

@@ -19,13 +19,13 @@ from obliquetd.algebra import Matrix, parse_number
 from obliquetd.claims.assumptions import VALUES_EXIST, Assumption
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, told
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Theory, Word, identity, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import InputError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Given, Theory, Word, identity, inverse_of, letter
 
 __all__ = [
     "battery",
@@ -200,8 +200,10 @@ def decide_identity(
     if found is not None:
         evidence = f"the two sides differ on {found.problem()!r}: {told(found.observed)}"
         return Outcome(Verdict.REFUTED, evidence, counterexample=found, setting=setting)
-    theory = Theory([*(r for n, w in inverses.items() for r in inverse_of(n, w)[1]), *rules])
-    proved = all(theory.proves(left, right) for _, left, right in equations)
+    exist = [Given(*r, inverse=n) for n, w in inverses.items() for r in inverse_of(n, w)[1]]
+    theory = Theory([*exist, *rules])
+    derivations = tuple((name, theory.derive(left, right)) for name, left, right in equations)
+    proved = all(derivation.proved for _, derivation in derivations)
     names = "; ".join(f"{left} = {right}" for _, left, right in equations)
     assumed = "; ".join(f"{left} = {right}" for left, right in rules)
     evidence = (
@@ -210,7 +212,12 @@ def decide_identity(
         + (f", from {assumed} (tested on the same problems)" if assumed and proved else "")
         + f"{'; also exact' if proved else ''} on {_sizes(meet)}"
     )
-    return Outcome(Verdict.PROVED if proved else Verdict.VERIFIED, evidence, setting=setting)
+    return Outcome(
+        Verdict.PROVED if proved else Verdict.VERIFIED,
+        evidence,
+        setting=setting,
+        derivations=derivations if proved else (),
+    )
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from obliquetd.claims.gallery import gallery, leaves_for_good
 from obliquetd.claims.projections import PI, PROJECTION
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Word, inverse_of, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.mdp import MDP
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, inverse_of, letter
 
 __all__ = ["C_FOLLOWS", "OUTSIDE"]
 
@@ -45,6 +45,7 @@ def _theta(_problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
 
 @claim(
     "lemma-1-best",
+    formal="words",
     where="Lemma 1 ('the \"best\" approximation')",
     origin="paper",
     title="Pi V is nearest to V in the Xi-norm among all Phi theta",
@@ -69,6 +70,7 @@ def lemma_1_best(best: Word = PI @ V) -> Outcome:
 
 @claim(
     "lemma-1-identity",
+    formal="words",
     where="Lemma 1, proof (II-B)",
     origin="paper",
     title="The oblique fixed point is the projection of the value function along L'X",
@@ -88,6 +90,7 @@ def lemma_1_identity(along: Word = L.T @ X) -> Outcome:
 
 @claim(
     "lemma-1",
+    formal="words",
     where="Lemma 1, Eq. (4)",
     origin="paper",
     title="Pi V is the fixed point of the oblique equation with X* = L^-T Xi Phi",
@@ -108,6 +111,7 @@ def lemma_1(X_star: Word = Li.T @ Xi @ Phi) -> Outcome:
 
 @claim(
     "lemma-1-the-solution",
+    formal="existence",
     where="Lemma 1 ('which is also the solution')",
     origin="paper",
     title="Pi V is the only solution of the oblique equation with X*",

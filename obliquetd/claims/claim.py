@@ -22,6 +22,7 @@ from obliquetd.errors import InputError
 from obliquetd.formats import model_from_dict, model_to_dict
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Derivation
 
 if TYPE_CHECKING:
     from obliquetd.claims.setting import Setting
@@ -127,6 +128,8 @@ class Outcome:
         What is true, where what is printed is not.
     setting : Setting or None
         The assumptions, where the check finds them; else the claim's own.
+    derivations : tuple of (name, Derivation)
+        The proofs by rewriting, from which a file for Coq is made.
     """
 
     verdict: Verdict
@@ -135,6 +138,7 @@ class Outcome:
     counterexample: Counterexample | None = None
     correction: str = ""
     setting: Setting | None = None
+    derivations: tuple[tuple[str, Derivation], ...] = ()
 
     def __post_init__(self) -> None:
         if self.verdict is Verdict.REFUTED and self.counterexample is None:

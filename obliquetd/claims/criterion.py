@@ -8,10 +8,10 @@ from obliquetd.claims.battery import decide_identity, letters, off_policy_batter
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Word, inverse_of, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, inverse_of, letter
 
 __all__: list[str] = []
 
@@ -23,6 +23,7 @@ X_STAR = Li.T @ Xi @ Phi
 
 @claim(
     "criterion-of-x-star",
+    formal="words",
     where="Section III-B, Eq. (7)",
     origin="paper",
     title="Lambda'X* = C",
@@ -49,6 +50,7 @@ def _another_Y(problem: PolicyEvaluation, _learner: Learner | None) -> Observed 
 
 @claim(
     "proposition-1",
+    formal="existence",
     where="Proposition 1",
     origin="paper",
     setting=Setting((FULL_ROW_RANK, VALUES_EXIST, POSITIVE_WEIGHTS), fails=_another_Y),

@@ -76,6 +76,7 @@ def _carried(gap: Any) -> Counterexample:
 
 @claim(
     "dissipation-identity",
+    formal="dissipation",
     where="Sections I and IV (who is stable)",
     title="v'F(I - gamma P)v is a sum of squares and of v_i^2 with explicit weights (one discount)",
     statement=r"v^\top F(I - \gamma P)v = \tfrac{\gamma}{2}\sum_{ij} f_iP_{ij}(v_i - v_j)^2 + "
@@ -115,6 +116,7 @@ def dissipation_identity(half: Any = HALF) -> Outcome:
 
 @claim(
     "dissipation-identity-per-transition",
+    formal="dissipation",
     where="Sections I and IV (who is stable)",
     title="The same for a discount of each transition: G in place of gamma P, rows of any sum",
     statement=r"v^\top F(I - G)v = \tfrac12\sum_{ij} f_iG_{ij}(v_i - v_j)^2 + "

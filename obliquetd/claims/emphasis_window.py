@@ -105,6 +105,7 @@ def _windows(problem: PolicyEvaluation) -> dict[str, sp.Set]:
 
 @claim(
     "etd-beta-window",
+    informal="nobody has written it down for Coq yet: it needs Jensen's inequality for each row of P",
     where="Section IV, with Hallak, Tamar, Munos and Mannor (2016)",
     title="ETD(0, beta) is stable for every beta from gamma^2 up to, but without, 1",
     statement=r"\gamma^2(1 - \kappa) < \beta < 1,\ \kappa = \min_s \xi(s)/f(s) \implies "

@@ -23,12 +23,12 @@ from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import follow
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Word, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import ETD, Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
+from obliquetd.words import Word, letter
 
 __all__: list[str] = []
 
@@ -43,6 +43,7 @@ def _no_limit(problem: PolicyEvaluation, _learner: Learner | None) -> Observed |
 
 @claim(
     "power-series",
+    informal="it is a statement about a limit, and mathcomp's algebra has no limits; its finite steps are exact in the check",
     where="Section IV ('power series expansion')",
     origin="paper",
     setting=Setting((DISCOUNT,), fails=_no_limit),
@@ -113,6 +114,7 @@ def _never_there(problem: PolicyEvaluation) -> Observed | None:
 
 @claim(
     "f-is-limit-of-trace",
+    informal="it is a statement about a limit, and mathcomp's algebra has no limits; its finite steps are exact in the check",
     where="Section IV ('It turns out that f_i = ...')",
     origin="paper",
     title="f(s) = xi(s) lim E[Omega_E(t,t) | S_t = s] for the follow-on trace",
@@ -170,6 +172,7 @@ def _emphasis_of_rule(problem: PolicyEvaluation, candidate: str = "f/xi") -> Obs
 
 @claim(
     "emphasis-steady-state",
+    informal="it is a statement about a limit, and mathcomp's algebra has no limits; its finite steps are exact in the check",
     where="Section IV, the recursion for Omega_E",
     title="The recursion's own steady state, per state, is Xi^-1 f",
     statement=r"m = \lim\mathbb E[\Omega_E \mid S = s] = \Xi^{-1}f",
@@ -278,6 +281,7 @@ def _next_features_gap(problem: PolicyEvaluation, _learner: Learner | None) -> O
 
 @claim(
     "td-identity",
+    formal="existence",
     where="Section IV, the display before Table I",
     origin="paper",
     title="For TD the criterion is ||gamma (P_pi Phi)'Xi Phi||_F^2, P_pi Phi being the expected next features",

@@ -37,6 +37,7 @@ def _covariance_gap(problem: PolicyEvaluation, steps: int = 0) -> Observed | Non
 
 @claim(
     "c-hat-unbiased",
+    formal="means",
     where="Section II-A, last sentence ('an unbiased estimate of C')",
     origin="paper",
     title="phi_i phi_i' is an unbiased estimate of C",
@@ -165,6 +166,7 @@ def policy_names_swapped(behavior: str = POLICIES["behavior"]) -> Outcome:
 
 @claim(
     "importance-weighting",
+    formal="means",
     where="Section III-C, the derivation before Eq. (15)",
     origin="paper",
     setting=Setting((COVERAGE,)),

@@ -10,11 +10,11 @@ from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, r
 from obliquetd.claims.projections import PI, PROJECTION
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import ZERO, Word, inverse_of, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.errors import NotUniqueError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import ZERO, Word, inverse_of, letter
 
 __all__: list[str] = []
 
@@ -35,6 +35,7 @@ def _values_not_unique(problem: PolicyEvaluation, _learner: Learner | None) -> O
 
 @claim(
     "bellman-equation",
+    formal="existence",
     where="Eq. (1)",
     origin="paper",
     title="V = R + gamma P V has exactly one solution for discount below 1",
@@ -71,6 +72,7 @@ def bellman_equation(sign: int = 1) -> Outcome:
 
 @claim(
     "y-td",
+    formal="words",
     where="Section II-C, after Y*",
     origin="paper",
     title="TD is the weighted oblique projection with Y = Phi",
@@ -91,6 +93,7 @@ def y_td(Y: Word = Phi) -> Outcome:
 
 @claim(
     "y-rg",
+    formal="words",
     where="Section II-C, after Y*",
     origin="paper",
     title="Residual gradient is the weighted oblique projection with Y = L Phi",
@@ -110,6 +113,7 @@ def y_rg(Y: Word = L @ Phi) -> Outcome:
 
 @claim(
     "lemma-2-sufficient",
+    formal="words",
     where="Lemma 2, Eq. (6)",
     origin="paper",
     title="With X'Phi and X'L Phi non-singular, theta = (X'L Phi)^-1 X'R solves the equation",
@@ -169,6 +173,7 @@ def lemma_2_necessary(discount: str = "5/6") -> Outcome:
 
 @claim(
     "lemma-2-equivalences",
+    formal="words",
     where="Lemma 2, proof (the chain of equivalences)",
     origin="paper",
     title="Each line of the proof of Lemma 2 is equivalent to the next",

@@ -55,6 +55,7 @@ def operations(d: int) -> int:
 
 @claim(
     "cost-linear",
+    informal="it counts the operations of the shipped rule, which is a program in Python",
     where="Section III-C, after Algorithm 1 ('The computational cost per step is O(d)')",
     origin="paper",
     title="A step of SETD costs O(d) operations",

@@ -99,6 +99,7 @@ def _inside(region: sp.Set) -> sp.Rational:
 
 @claim(
     "gtd2-off-policy-stable",
+    formal="gradient",
     where="Abstract and Section I ('gradient TD ... off-policy stable'), for GTD2",
     origin="paper",
     title="GTD2 is stable for every ratio mu of its step sizes",
@@ -170,6 +171,7 @@ def _correction(problem: PolicyEvaluation, lam: sp.Rational) -> Observed | None:
 
 @claim(
     "tdc-stable-for-large-mu",
+    formal="gradient",
     where="Abstract and Section I ('gradient TD ... off-policy stable'), for TDC",
     origin="paper",
     title="TDC(lambda) is stable for every ratio mu with mu C + (A + A')/2 positive definite",

@@ -228,6 +228,7 @@ def _problems() -> list[PolicyEvaluation]:
 
 @claim(
     "gtd2-averaged-noise-is-td",
+    informal="it is a statement about the long-run covariance of a trajectory, and mathcomp's algebra has no such laws",
     where="Abstract ('the gradient TD ... algorithms are ... not on-policy efficient'), asked of averaged weights",
     title="Averaged, GTD2's weights have exactly the long-run covariance of TD's noise, A^-1 Sigma_TD A^-T",
     statement=r"[J^{-1}\Sigma_{GTD2}J^{-\top}]_{\theta\theta} = A^{-1}\Sigma_{TD}A^{-\top}",

@@ -84,6 +84,7 @@ def _shuffled_etd(problem: PolicyEvaluation) -> Observed | None:
 
 @claim(
     "sequential-sampling",
+    informal="it is a statement about the law of a trajectory and about the memory of the shipped rule, which is a program in Python",
     where="Section IV ('requires the sequential sampling condition ... alleviated for the SETD algorithm')",
     origin="paper",
     title="SETD needs no sequential sampling; ETD does",

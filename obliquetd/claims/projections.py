@@ -9,8 +9,8 @@ from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, r
 from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Word, identity, inverse_of, letter
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, identity, inverse_of, letter
 
 __all__ = ["PI", "PROJECTION"]
 
@@ -28,6 +28,7 @@ IN_SPAN = Phi @ letter("theta", "d 1")
 
 @claim(
     "projection-idempotent",
+    formal="words",
     where="Section II-B, after Definition 1",
     origin="paper",
     title="The oblique projection is idempotent",
@@ -44,6 +45,7 @@ def projection_idempotent(projection: Word = PROJECTION) -> Outcome:
 
 @claim(
     "projection-range-and-null-space",
+    formal="words",
     where="Definition 1 (II-B)",
     origin="paper",
     title="It projects onto span(Phi), orthogonally to span(X)",
@@ -81,6 +83,7 @@ def _asymmetry(problem: PolicyEvaluation, mixed: bool, spans: Word) -> Observed 
 
 @claim(
     "projection-orthogonal",
+    formal="existence",
     where="Section II-B, after Definition 1 ('reduces to an orthogonal projection')",
     origin="paper",
     title="It is an orthogonal projection exactly where span(X) = span(Phi)",
@@ -151,6 +154,7 @@ def _symmetric_projection(_: PolicyEvaluation, values: dict[str, Matrix]) -> Non
 
 @claim(
     "least-squares-projection-is-oblique",
+    formal="words",
     where="Section II-B, after Definition 1 ('For example')",
     origin="paper",
     title="The weighted least-squares projection is oblique with X = Xi Phi",
@@ -225,6 +229,7 @@ _register_basis(
 
 @claim(
     "rmspbe-two-forms",
+    formal="words",
     where="Section V, definition of RMSPBE",
     title="For v in span(Phi), v - Pi T v = -Pi (T v - v)",
     statement=r"\hat v - \Pi T\hat v = \Pi(\hat v - T\hat v)\quad (\hat v \in \mathrm{span}\,\Phi)",

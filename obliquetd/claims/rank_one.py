@@ -15,11 +15,11 @@ from obliquetd.claims.battery import battery, decide_identity
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Theory, Word, identity, letter
 from obliquetd.domains.two_state import two_state
 from obliquetd.learners import Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Theory, Word, identity, letter
 
 __all__: list[str] = []
 
@@ -134,6 +134,7 @@ def _norm_gap(problem: PolicyEvaluation, squared: Callable[[Any, Any], Any]) -> 
 
 @claim(
     "lemma-rank-one-norms",
+    informal="mathcomp's algebra has no singular values, in which the norms are defined",
     where="Lemma 4, Eq. (10)",
     origin="paper",
     title="M = u v' has one nonzero singular value |u||v|; trace and Frobenius norm equal it",
@@ -184,6 +185,7 @@ def _minimisers(problem: PolicyEvaluation, _learner: Learner | None) -> Observed
 
 @claim(
     "norm-minimizers-agree",
+    informal="mathcomp's algebra has no singular values, in which the norms are defined",
     where="Section III-C, Eqs. (11) to (14)",
     origin="paper",
     title="The trace-norm and the Frobenius minimisers of one sample's term coincide",
@@ -256,6 +258,7 @@ def _pairs(problem: PolicyEvaluation, direction: int) -> Observed | None:
 
 @claim(
     "triangle-bound",
+    formal="weights",
     where="Section III-C, after Eq. (8) ('using the triangle inequality')",
     origin="paper",
     title="The sample-separable objective bounds the batch objective from above",

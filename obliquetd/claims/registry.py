@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from obliquetd.claims.claim import Outcome, Verdict
+from obliquetd.claims.formal import accepted
 from obliquetd.claims.result import ORIGINS, Claim, ClaimResult, Origin
 from obliquetd.claims.setting import Setting
 from obliquetd.errors import InputError
@@ -58,6 +59,8 @@ def claim(
     setting: Setting | None = None,
     scope: str = "",
     beside: str = "",
+    formal: str = "",
+    informal: str = "",
     registry: Registry | None = None,
 ) -> Callable[[Callable[..., Outcome]], Claim]:
     """Register a check as a claim.
@@ -75,6 +78,9 @@ def claim(
         them all.
     scope, beside : str
         Why it is not proved for every size; what holds besides.
+    formal, informal : str
+        For a statement proved for every size: "words" where its rewriting is a proof for Coq, or the
+        name of a file that ships; else why it has no such file.
     registry : Registry, optional
         The paper's, unless you keep your own.
 
@@ -89,7 +95,9 @@ def claim(
     """
 
     def register(check: Callable[..., Outcome]) -> Claim:
-        new = Claim(id, where, title, statement, check, origin, setting or Setting(), scope, beside)
+        new = Claim(
+            id, where, title, statement, check, origin, setting or Setting(), scope, beside, formal, informal
+        )  # fmt: skip
         (REGISTRY if registry is None else registry).add(new)
         return new
 
@@ -144,7 +152,8 @@ def _judge(one: Claim) -> ClaimResult:
         outcome = Outcome(Verdict.OPEN, f"{type(error).__name__}: {error}")
         plain = replace(one, setting=Setting(), beside="")
         return ClaimResult(plain, outcome, time.perf_counter() - start, failed=True)
-    return ClaimResult(one, outcome, time.perf_counter() - start, dropped=dropped)
+    kernel = accepted(one, outcome)
+    return ClaimResult(one, outcome, time.perf_counter() - start, dropped=dropped, kernel=kernel)
 
 
 def _check_hypotheses(one: Claim, outcome: Outcome) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from obliquetd.algebra import serial_number
 from obliquetd.claims.claim import Outcome, Verdict
+from obliquetd.claims.formal import Kernel
 from obliquetd.claims.setting import Dropped, Setting
 from obliquetd.display import HtmlTable
 
@@ -43,6 +44,11 @@ class Claim:
         For a statement that is not proved for every size: why not.
     beside : str
         What holds besides, such as modulo what no data moves.
+    formal : str
+        For a proved statement that Coq accepts: "words", where its file is made from the
+        rewriting, else the name of the file that ships.
+    informal : str
+        For a proved statement without such a file: why it has none.
     """
 
     id: str
@@ -54,6 +60,8 @@ class Claim:
     setting: Setting = field(default_factory=Setting)
     scope: str = ""
     beside: str = ""
+    formal: str = ""
+    informal: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +73,8 @@ class ClaimResult(HtmlTable):
     seconds: float
     failed: bool = False
     dropped: tuple[Dropped, ...] = ()
+    kernel: Kernel | None = None
+    """The file that a kernel accepted, where the statement is proved and has one."""
 
     @property
     def id(self) -> str:
@@ -114,6 +124,11 @@ class ClaimResult(HtmlTable):
             parts.append(self.claim.beside)
         return ". ".join(p.rstrip(".") for p in parts) + ("." if len(parts) > 1 else "")
 
+    @property
+    def verdict_text(self) -> str:
+        """The verdict, with "(kernel)" where Coq accepted the proof."""
+        return f"{self.verdict} (kernel)" if self.kernel is not None else self.verdict
+
     def assumed(self) -> str:
         """The assumptions in a line, each with whether it is needed; "" where there are none."""
         return "; ".join(f"{a.name} ({a.needed})" for a in self.assumptions)
@@ -121,7 +136,9 @@ class ClaimResult(HtmlTable):
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         said = "the paper says it" if self.origin == "paper" else "we ask it"
         rows = [["claim", self.claim.title], ["where", f"{self.claim.where}; {said}"]]
-        rows += [["verdict", self.verdict], ["evidence", self.evidence]]
+        rows += [["verdict", self.verdict_text], ["evidence", self.evidence]]
+        if self.kernel is not None:
+            rows.append(["kernel", str(self.kernel)])
         if self.outcome.correction:
             rows.append(["right is", self.outcome.correction])
         rows += [
@@ -136,7 +153,7 @@ class ClaimResult(HtmlTable):
     def __str__(self) -> str:
         right = f" Right is: {self.outcome.correction}" if self.outcome.correction else ""
         given = f" Assumes: {self.assumed()}." if self.assumptions else ""
-        return f"{self.id}: {self.verdict}. {self.evidence}{right}{given}"
+        return f"{self.id}: {self.verdict_text}. {self.evidence}{right}{given}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -149,6 +166,8 @@ class ClaimResult(HtmlTable):
             "statement": self.statement,
             "assumptions": [a.to_dict() for a in self.assumptions],
             "verdict": self.verdict,
+            "kernel": self.kernel and self.kernel.to_dict(),
+            "informal": self.claim.informal or None,
             "evidence": self.evidence,
             "correction": self.outcome.correction or None,
             "numbers": {k: _serial(v) for k, v in self.outcome.numbers.items()},

@@ -24,6 +24,7 @@ __all__: list[str] = []
 
 @claim(
     "rho-minus-one",
+    formal="means",
     where="Section III-D, after the identities",
     origin="paper",
     setting=Setting((COVERAGE,)),
@@ -127,6 +128,7 @@ def _shift_gap(problem: PolicyEvaluation, _learner: Learner | None) -> Observed 
 
 @claim(
     "index-shift",
+    informal="it is a statement about the law of a stationary process, and mathcomp's algebra has no such laws",
     where="Section III-D, 'Hence, we can get': the line that moves the index from t + 1 to t",
     origin="paper",
     title="E[rho_t gamma lambda delta_{t+1} omega_t phi_t] = the same one step earlier",
@@ -175,6 +177,7 @@ def _second_term(problem: PolicyEvaluation, shift: int) -> Observed | None:
 
 @claim(
     "second-rho-minus-one",
+    formal="means",
     where="Section III-D, 'Hence, we can get': the line that drops the second (rho - 1) term",
     origin="paper",
     title="The (rho_t - 1) term with omega_{t-1} phi_{t-1} as a factor vanishes",

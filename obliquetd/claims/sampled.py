@@ -26,7 +26,6 @@ from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.stable import not_stable
-from obliquetd.claims.words import inverse_of, letter
 from obliquetd.domains.random_problem import random_mdp, random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import mean_dynamics, second_moment_is_finite
@@ -35,6 +34,7 @@ from obliquetd.errors import SingularError
 from obliquetd.learners import ETD, SETD, Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import inverse_of, letter
 
 __all__: list[str] = []
 
@@ -101,6 +101,7 @@ def _consistency(problems: Sequence[PolicyEvaluation], holds: str) -> Outcome:
 
 @claim(
     "setd-consistent-deterministic",
+    informal="that A = D L for a positive diagonal D is read from the shipped rule, which is a program in Python",
     where="Section III-C, Algorithm 1 with Phi = I",
     title="Tabular SETD converges to v_pi where the target's transitions are deterministic",
     statement=r"\Phi = I,\ P_\pi \in \{0,1\}:\quad A_{SETD}^{-1} b_{SETD} = V_\pi",
@@ -256,6 +257,7 @@ def setd_lambda_forward_view(transitions: str = "stochastic") -> Outcome:
 
 @claim(
     "etd-lambda-forward-view",
+    informal="it is a statement about a limit, and mathcomp's algebra has no limits; its finite steps are exact in the check",
     where="Section IV, with Sutton, Mahmood and White (2016)",
     title="ETD(lambda)'s rule has the fixed point of its forward view, weighted by (I - P^lambda')^-1 xi",
     statement=r"\mathbb E[\delta_t e_t] = 0 \iff \Phi^\top M (T_\pi^\lambda V_\theta - V_\theta) = 0,"

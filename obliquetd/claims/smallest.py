@@ -70,6 +70,7 @@ def _small(learner: Learner, *assumptions: Any) -> list[PolicyEvaluation]:
 
 @claim(
     "setd-trace-nonnegative",
+    formal="weights",
     where="Section III-C, Eqs. (9) and (15)",
     title="The trace of SETD(0)'s A is never negative, for any state weights",
     statement=r"\mathrm{tr}\,A_{SETD} = \sum \xi\,\pi\,P\,\frac{\max(\Delta\phi^\top\phi, 0)^2}{\|\Delta\phi\|^2} \ge 0",
@@ -106,6 +107,7 @@ def setd_trace_nonnegative(learner: Learner = SETD()) -> Outcome:  # noqa: B008 
 
 @claim(
     "setd-one-feature-never-unstable",
+    formal="weights",
     where="Section III-C, Eq. (9) with d = 1",
     title="With one feature SETD(0)'s expected update is never unstable (lambda = 0)",
     statement=r"d = 1,\ \lambda = 0 \implies A_{SETD} = \sum \xi\,\pi\,P\,\phi^2\,[\phi\,\Delta\phi > 0] \ge 0",
@@ -180,6 +182,7 @@ def _determinant() -> bool:
 
 @claim(
     "setd-two-states-never-unstable",
+    informal="nobody has written it down for Coq yet: it needs the eigenvalues of A to be those of a 2 by 2 matrix, for any number of features",
     where="Section III-C, Eqs. (9) and (15), |S| = 2",
     title="On two states SETD(0)'s expected update is never unstable, for any features and weights",
     statement=r"|\mathcal S| = 2,\ \lambda = 0 \implies \mathrm{Re}\,\lambda(A_{SETD}) \ge 0",
@@ -217,6 +220,7 @@ def setd_two_states(states: int = 2) -> Outcome:
 
 @claim(
     "setd-smallest-counterexample",
+    informal="it joins two other claims to one computed example, whose certificate has a checker of its own",
     where="Section I ('The off-policy stability is rigorously proved')",
     title="Three states and two features are the smallest on which SETD(0) is unstable",
     statement=r"\min\{(|\mathcal S|, d) : A_{SETD}\ \text{unstable}\} = (3, 2)",

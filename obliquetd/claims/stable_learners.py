@@ -23,12 +23,12 @@ from obliquetd.claims.gallery import gallery
 from obliquetd.claims.registry import claim
 from obliquetd.claims.setting import Setting
 from obliquetd.claims.stable import not_stable, on_moved_span
-from obliquetd.claims.words import Theory, letter
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.learners import ETD, TD, Learner
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Theory, letter
 
 __all__: list[str] = []
 
@@ -130,6 +130,7 @@ def _decide(
 
 @claim(
     "td-on-policy-stable",
+    formal="dissipation",
     where="Section I ('TD converges when samples are drawn on-policy')",
     origin="paper",
     title="TD is stable on-policy: every eigenvalue of Phi'Xi L Phi has a positive real part",
@@ -161,6 +162,7 @@ def td_on_policy_stable(policy: str = "on-policy") -> Outcome:
 
 @claim(
     "td-lambda-on-policy-stable",
+    informal="nobody has written it down for Coq yet: it needs (I - lambda G)^-1 to be nonnegative",
     where="Section I ('TD converges when samples are drawn on-policy'), for TD(lambda)",
     title="TD(lambda) is stable on-policy for every lambda",
     statement=r"\pi = \pi_b \implies x^\top\Xi(I - \lambda\gamma P_\pi)^{-1}(I - \gamma P_\pi)x > 0\ (x \neq 0)",
@@ -194,6 +196,7 @@ def td_lambda_on_policy_stable(policy: str = "on-policy") -> Outcome:
 
 @claim(
     "etd-off-policy-stable",
+    formal="dissipation",
     where="Abstract ('emphatic TD algorithms are off-policy stable')",
     origin="paper",
     title="ETD is stable for every behaviour with coverage",
@@ -221,6 +224,7 @@ def _off_policy() -> list[PolicyEvaluation]:
 
 @claim(
     "etd-lambda-off-policy-stable",
+    informal="nobody has written it down for Coq yet: it needs (I - lambda G)^-1 to be nonnegative",
     where="Abstract ('emphatic TD algorithms are off-policy stable'), for ETD(lambda)",
     title="ETD(lambda) is stable for every lambda and every behaviour with coverage",
     statement=r"x^\top M(I - P^\lambda_\pi)x > 0\ (x \neq 0),\quad m = (I - P_\pi^{\lambda\top})^{-1}\xi",

@@ -19,10 +19,10 @@ from obliquetd.claims.gallery import ring
 from obliquetd.claims.registry import claim
 from obliquetd.claims.samples import Samples, state_weights, trace_by_histories
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.words import Word, letter
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import TD
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.words import Word, letter
 
 __all__: list[str] = []
 
@@ -114,6 +114,7 @@ def lambda_return_expectation(actions_of: str = "pi") -> Outcome:
 
 @claim(
     "delta-recursion",
+    formal="traces",
     where="Section III-D ('Consider the following identities')",
     origin="paper",
     title="delta_t^{lambda rho} = rho delta_t + rho gamma lambda delta_{t+1}^{lambda rho} + (rho - 1) phi'theta",
@@ -161,6 +162,7 @@ def _rule_gap(problem: PolicyEvaluation, lam: sp.Rational = HALF) -> Observed | 
 
 @claim(
     "trace-form",
+    informal="it is a statement about a limit, and mathcomp's algebra has no limits; its finite steps are exact in the check",
     where="Section III-D, last line of 'Hence, we can get', for weights that are a function of the state",
     origin="paper",
     title="Forward view and eligibility trace agree: E[delta^{lambda rho} omega phi] = E[delta_t e_t]",
@@ -226,6 +228,7 @@ def _mean_trace(problem: PolicyEvaluation, values: dict[str, Matrix]) -> None:
 
 @claim(
     "trace-unrolled",
+    formal="traces",
     where="Section III-D, 'Hence, we can get': the series before e_t",
     origin="paper",
     title="rho_t (omega_t phi_t + rho_{t-1} gamma lambda omega_{t-1} phi_{t-1} + ...) is the trace e_t",

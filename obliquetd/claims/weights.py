@@ -35,6 +35,7 @@ STEPS = Assumption(
 
 @claim(
     "omega-closed-form",
+    formal="weights",
     where="Section III-C, Eq. (9)",
     origin="paper",
     setting=Setting((STEPS,), fails=lambda p, _: _formula_gap(p)),
@@ -259,6 +260,7 @@ def _nearer(problem: PolicyEvaluation, _learner: Learner | None, shift: int = 0)
 
 @claim(
     "omega-star-closed-form",
+    formal="weights",
     where="Section III-C, before Eq. (8) (the paper gives Omega* as a minimiser)",
     title="Omega* is phi . x* / (xi |phi|^2), state by state, and nothing else",
     statement=r"\omega^*(s) = \frac{\phi(s)^\top x^*(s)}{\xi(s)\|\phi(s)\|^2} = "

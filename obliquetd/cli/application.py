@@ -37,6 +37,9 @@ COMMANDS = {
     "reproduce": Command(
         "paper", PAPER, "Reproduce the paper's experiments and judge what it says of them."
     ),
+    "prove": Command(
+        "prove", PAPER, "Write proved claims as files that Coq checks, and have it check them."
+    ),
     "analyze": Command(
         "model", MODEL,
         "Analyse a model: chain, values, fixed points, which learners are stable, and how noisy.",
@@ -57,6 +60,10 @@ COMMANDS = {
     "report": Command(
         "report", MODEL,
         "Write everything about a model on one HTML page: formulas, pictures, certificates.",
+    ),
+    "explore": Command(
+        "explore", MODEL,
+        "Write a page with a slider for each symbol, on which the closed forms move the picture.",
     ),
     "convert": Command(
         "convert", MODEL, "Write a model in another format; exact numbers stay exact."

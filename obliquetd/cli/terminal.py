@@ -121,16 +121,22 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
         if r.outcome.correction:
             told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
         if evidence:
+            verdict = r.verdict_text.replace(" ", "\n")
             named = f"[bold]{escape(r.id)}[/]\n[dim]{where}[/]"
-            table.add_row(f"[{color}]{r.verdict}[/]", named, told)
+            table.add_row(f"[{color}]{verdict}[/]", named, told)
         else:
-            table.add_row(f"[{color}]{r.verdict}[/]", escape(r.id), where)
+            table.add_row(f"[{color}]{r.verdict_text}[/]", escape(r.id), where)
     out.print(table)
     for origin, count in tally(results).items():
         if count:
             whose = "of the paper" if origin == "paper" else "of ours"
             told = ", ".join(f"{n} [{COLORS[v]}]{v}[/]" for v, n in count.items())
             out.print(f"{counted(sum(count.values()), 'claim')} {whose}: {told}")
+    kernel = sum(r.kernel is not None for r in results)
+    if kernel:
+        out.print(
+            f"(kernel): Coq accepted the proof, as a file; {counted(kernel, 'claim')}. obliquetd prove writes the files"
+        )
     out.print(f"{counted(len(results), 'claim')} in {seconds:.1f} s")
     _show_false(results)
 

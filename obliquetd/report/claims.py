@@ -11,9 +11,10 @@ from markupsafe import Markup, escape
 
 from obliquetd.claims import ClaimResult, Verdict
 from obliquetd.claims.claim import told, value_text
+from obliquetd.claims.formal import Kernel
 from obliquetd.claims.places import ELSEWHERE, SECTIONS, place_in_paper, section_of
 from obliquetd.report.mathml import mathml
-from obliquetd.report.model import data_link
+from obliquetd.report.model import data_link, text_link
 from obliquetd.report.prose import is_long, typeset
 
 __all__ = ["FALSE", "MARKS", "ClaimSection", "PaperSection", "paper_sections"]
@@ -71,11 +72,18 @@ class ClaimSection:
     observed: list[Seen]
     origin: str
     assumptions: list[Hypothesis]
+    proof: Kernel | None = None
+    """The file that Coq accepted."""
 
     @property
     def mark(self) -> str:
         """The sign of its verdict."""
         return MARKS[Verdict(self.verdict)]
+
+    @property
+    def proof_link(self) -> str:
+        """The file that Coq accepted, as a link that holds it."""
+        return text_link(self.proof.text) if self.proof else ""
 
     @property
     def is_false(self) -> bool:
@@ -154,6 +162,7 @@ def _claim(result: ClaimResult, known: Collection[str]) -> ClaimSection:
             Hypothesis(typeset(a.name), typeset(a.statement), a.needed, typeset(a.evidence, known))
             for a in result.assumptions
         ],
+        proof=result.kernel,
     )
 
 

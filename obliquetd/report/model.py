@@ -250,8 +250,12 @@ class ModelReport:
 
 def data_link(data: Any) -> str:
     """JSON data as a link that holds it."""
-    text = json.dumps(data, indent=1, allow_nan=False).encode()
-    return "data:application/json;base64," + base64.b64encode(text).decode()
+    return text_link(json.dumps(data, indent=1, allow_nan=False), "application/json")
+
+
+def text_link(text: str, kind: str = "text/plain;charset=utf-8") -> str:
+    """A text as a link that holds it."""
+    return f"data:{kind};base64," + base64.b64encode(text.encode()).decode()
 
 
 def report_on(

@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
-
-from markupsafe import Markup
 
 from obliquetd.claims import ClaimResult, tally
-from obliquetd.display import MADE_BY, visible
-from obliquetd.errors import InputError
-from obliquetd.experiments.results import version_of
-from obliquetd.experiments.store import write_atomically
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
-from obliquetd.report.formulas import prose
 from obliquetd.report.model import LONG_TABLE, report_on
+from obliquetd.report.rendering import render, write_page
 
 __all__ = ["card_page", "claims_page", "model_page", "write_page"]
-
-
-def _render(template: str, **values: Any) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("obliquetd.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, finalize=_finalize,
-    )  # fmt: skip
-    environment.filters["prose"] = prose
-    made_by = f"{MADE_BY} {version_of('obliquetd')}"
-    return environment.get_template(template).render(made_by=made_by, **values)
-
-
-def _finalize(value: Any) -> Any:
-    """What is no markup becomes text without control characters; jinja escapes the rest."""
-    return value if isinstance(value, Markup) else visible(value)
 
 
 def model_page(
@@ -51,7 +26,7 @@ def model_page(
     >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
     (True, False, 5)
     """
-    return _render("model.html.j2", report=report_on(problem, title, learners), long=LONG_TABLE)
+    return render("model.html.j2", report=report_on(problem, title, learners), long=LONG_TABLE)
 
 
 def claims_page(results: list[ClaimResult]) -> str:
@@ -59,7 +34,7 @@ def claims_page(results: list[ClaimResult]) -> str:
     sections = paper_sections(results)
     found = [claim for section in sections for claim in section.claims if claim.is_false]
     wrong = sorted(found, key=lambda c: (c.origin != "paper", FALSE.index(c.verdict)))
-    return _render(
+    return render(
         "claims.html.j2", sections=sections, counts=tally(results), marks=MARKS, summary=summary,
         wrong=wrong,
     )  # fmt: skip
@@ -84,15 +59,4 @@ def card_page(problem: PolicyEvaluation, learner: Learner, spelled: str | None =
     """
     from obliquetd.report.card import card_of
 
-    return _render("card.html.j2", card=card_of(problem, learner, spelled))
-
-
-def write_page(text: str, path: str | Path) -> Path:
-    """Write a page; InputError where the place cannot be written."""
-    target = Path(path)
-    if target.is_dir():
-        raise InputError(
-            f"{target} is a folder; give a file name, such as {target / 'report.html'}"
-        )
-    write_atomically(target, lambda file: file.write(text.encode("utf-8")))
-    return target
+    return render("card.html.j2", card=card_of(problem, learner, spelled))

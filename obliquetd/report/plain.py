@@ -8,7 +8,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from obliquetd.algebra import cell_text, number_text, public_number
-from obliquetd.report.formulas import split_roots, turned
+from obliquetd.report.usual import split_roots, turned
 
 __all__ = ["formula_text", "plain_cell"]
 

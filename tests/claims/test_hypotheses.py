@@ -10,9 +10,9 @@ from obliquetd.claims import assumptions as known
 from obliquetd.claims.battery import decide_identity, letters
 from obliquetd.claims.gallery import gallery, ring, two_loops
 from obliquetd.claims.stable_learners import single_action
-from obliquetd.claims.words import inverse_of
 from obliquetd.domains import two_state
 from obliquetd.errors import MathematicalError
+from obliquetd.words import inverse_of
 
 
 def unmet(name, problem, learner=None):

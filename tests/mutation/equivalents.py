@@ -59,12 +59,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
         "td: return emphatic(x.theta, m.e, t, 1 - 0 * t.g, alpha, p.lam)": "minus zero is plus zero: 1 either way",
     },
-    "obliquetd.claims.words": {
-        "inverse_of: if len(word.terms) != 1 or not word.terms[-1][0] or word.terms[0][1] != 1:": (
-            "the one term is the first and the last"
-        ),
+    "obliquetd.words.theory": {
         "Theory.__init__: _ = left + right": "a sum has the shapes of the difference",
-        "Word.evaluate: if True:": "a term times the coefficient 1 is the term",
     },
     "obliquetd.reproduction.evidence": {
         "Part.decisions: sign = 1 if self.side == 'below' else -2": (

@@ -29,7 +29,7 @@ class Target:
 
 TARGETS = (
     Target("obliquetd.dynamics.check", ("tests/dynamics/test_check.py",)),
-    Target("obliquetd.claims.words", ("tests/claims/test_words.py",), 40),
+    Target("obliquetd.words.theory", ("tests/words/test_words.py",), 40),
     Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
     Target(
         "obliquetd.dynamics.stability",

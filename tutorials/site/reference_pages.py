@@ -13,8 +13,14 @@ from public import Public, bases, constant_told, members, public, rooms
 SUBJECTS = {
     "Begin here": ("mdp", "problem", "features", "domains"),
     "Learners, and what they do": ("learners", "dynamics", "estimators", "experiments"),
-    "Files, pictures and pages": ("formats", "plotting", "report", "display"),
-    "Claims, counterexamples and the paper": ("claims", "search", "reproduction"),
+    "Files, pictures and pages": ("formats", "plotting", "report", "exploration", "display"),
+    "Claims, counterexamples and the paper": (
+        "claims",
+        "words",
+        "kernel",
+        "search",
+        "reproduction",
+    ),
     "Below all of it": ("errors", "algebra", "processes", "progress"),
 }
 """The rooms as a reader looks for them; one that is left out fails the build."""

@@ -2,8 +2,8 @@ import pytest
 
 from obliquetd.algebra import EXACT
 from obliquetd.claims.battery import decide_identity, letters
-from obliquetd.claims.words import ZERO, Theory, identity, inverse_of, letter
 from obliquetd.errors import InputError
+from obliquetd.words import ZERO, Theory, identity, inverse_of, letter
 
 A, B = letter("A", "n n"), letter("B", "n n")
 X = letter("X", "n d")

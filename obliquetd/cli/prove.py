@@ -1,0 +1,94 @@
+"""The sub-command that writes proofs for Coq."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from obliquetd.cli.common import PAPER, JsonFlag, app, print_json, say_error
+from obliquetd.cli.terminal import err, escape, out
+
+__all__ = ["prove"]
+
+STATES = {None: "written", True: "accepted", False: "[red]refused[/]"}
+
+
+@app.command(rich_help_panel=PAPER)
+def prove(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(help="The claims to write, by name. All that have a file by default."),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Write the files into this folder.")
+    ] = Path("proofs"),
+    check: Annotated[
+        bool | None,
+        typer.Option(
+            "--check/--no-check",
+            help="Have coqc check each file. By default where there is a coqc.",
+        ),
+    ] = None,
+    timeout: Annotated[float, typer.Option(help="Allow coqc this many seconds a file.")] = 120.0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Write proved claims as files that Coq checks, and have it check them.
+
+    A file of the same name in the folder is replaced.
+
+    Examples: [bold]obliquetd prove[/], [bold]obliquetd prove lemma-1 -o proofs --check[/]
+    """
+    from obliquetd.claims import REGISTRY
+    from obliquetd.claims.formal import write_files
+    from obliquetd.errors import InputError
+    from obliquetd.kernel import check_file, find_coqc
+
+    claims = [REGISTRY[i] for i in ids] if ids else [c for c in REGISTRY if c.formal]
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {folder} is a file; give the name of a folder")
+    with err.status("writing ..."):
+        paths = write_files(claims, folder)
+    checks = find_coqc() is not None if check is None else check
+    rows, refused, answers = [], [], {}
+    for claim in claims:
+        row: dict[str, Any] = {
+            "id": claim.id,
+            "file": str(paths[claim.id]),
+            "by": claim.formal,
+            "accepted": None,
+        }
+        if checks:
+            path = paths[claim.id]
+            if path not in answers:  # several theorems may stand in one file
+                with err.status(f"checking {escape(path)} ..."):
+                    answers[path] = check_file(path, timeout=timeout)
+            answer = answers[path]
+            row |= {"accepted": answer.accepted, "coq": answer.version or None}
+            row |= {"message": answer.message, "seconds": round(answer.seconds, 2)}
+            if not answer.accepted:
+                refused.append(f"{claim.id} is refused: {answer.message}")
+        rows.append(row)
+        if not as_json:
+            said = STATES[row["accepted"]]
+            out.print(f"{said}: {escape(claim.id)}, in {escape(row['file'])}", soft_wrap=True)
+    if as_json:
+        print_json(
+            {
+                "files": rows,
+                "without": {c.id: c.informal for c in REGISTRY if c.informal and not ids},
+            }
+        )
+    elif not checks:
+        out.print(
+            "Nothing was checked. With Coq (apt install coq libcoq-mathcomp-algebra), --check has it check."
+        )
+    else:
+        out.print(
+            f"{len(rows) - len(refused)} of {len(rows)} claims accepted, in {len(answers)} files, each without an axiom."
+        )
+    for told in refused:
+        say_error(told)
+    if refused:
+        raise typer.Exit(1)
