@@ -102,7 +102,7 @@ class Arithmetic(ABC):
     def check_size(self, n: int) -> None:
         """Refuse, naming ``n``, what this arithmetic cannot do in reasonable time or memory."""
 
-    def column(self, values: Sequence[Any]) -> Matrix:
+    def column(self, values: Sequence[Any] | npt.NDArray[Any]) -> Matrix:
         """A column vector of native scalars."""
         return self.matrix([[v] for v in values], (len(values), 1))
 

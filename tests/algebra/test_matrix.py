@@ -206,3 +206,22 @@ def test_sparse_stays_sparse_and_large_dense_is_refused():
     assert (eye @ eye.T + eye).sparse
     with pytest.raises(SizeError, match="20000"):
         eye.dense()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_system_has_a_solution_however_rounding_moves_its_null_vectors(seed):
+    """Phi' D Phi U x = Phi' D, on the star of Baird, with weights that differ by a last place."""
+    rng = np.random.default_rng(seed)
+    rows = np.c_[2 * np.eye(7), np.ones(7)]
+    rows[6, 6:] = 1, 2
+    Phi = FloatMatrix(rows)
+    D = FloatMatrix(np.full((7, 1), 1 / 7) * (1 + rng.integers(-2, 3, (7, 1)) * 2.0**-53))
+    X = Phi.balanced().scale_rows(D)
+    U = FloatMatrix(np.linalg.svd(Phi.dense())[2][:7].T, error=0.0)
+    A, b = X.T @ (Phi @ U), X.T @ FLOAT.identity(7)
+    found = A.general_solution(b).particular
+    assert found is not None
+    assert np.allclose(Phi.dense() @ U.dense() @ found.dense(), np.eye(7), atol=1e-12)
+    off = b.dense().copy()
+    off[1, 3] += 1e-11
+    assert A.general_solution(FloatMatrix(off)).particular is None
