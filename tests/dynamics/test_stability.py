@@ -363,8 +363,16 @@ class TestMaps:
             stability_map(
                 two_state(discount="g"), TD(lam="l"), ("g", "l"), ((0, 1), (0, 1)), resolution=0
             )
-        with pytest.raises(SignUndecidedError):
-            stability_map(two_state(discount="g"), SETD(lam="l"), ("g", "l"), ((0, 1), (0, 1)))
+
+    def test_a_sign_that_the_range_of_lambda_decides(self):
+        """omega's sign changes at gamma = 1/2 alone, whatever lambda in [0, 1] is."""
+        found = stability_map(
+            two_state(discount="g"), SETD(lam="l"), ("g", "l"), ((0, 1), (0, 1)), resolution=4
+        )
+        for i, u in enumerate(found.first):
+            for j, v in enumerate(found.second):
+                dyn = mean_dynamics(two_state(discount=u), SETD(lam=v))
+                assert found.stable[i][j] == dyn.is_stable()
 
 
 @pytest.mark.parametrize("size", [1e100, 1e-100, 1e150])
