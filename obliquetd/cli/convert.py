@@ -68,7 +68,8 @@ def convert(
     command says what stays behind. Files that exist are kept, unless --force is given.
 
     Examples: [bold]obliquetd convert model.json model.npz[/],
-    [bold]obliquetd convert gym:FrozenLake-v1 lake.drn --arithmetic exact --chain target --expected-rewards[/]
+    [bold]obliquetd convert model.json chain.drn --chain target --expected-rewards[/],
+    [bold]obliquetd convert gym:FrozenLake-v1 lake.json --arithmetic exact[/]
     """
     from obliquetd.formats import save_model
     from obliquetd.formats.drn import write_drn
