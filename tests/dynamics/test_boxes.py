@@ -41,7 +41,8 @@ def drawn(seed, discount="gamma"):
     kind = str(rng.choice(["off-policy", "on-policy"]))
     family = FAMILIES[kind](n, int(rng.integers(1, n + 1)), "9/10", int(rng.integers(1, 4)))
     while True:
-        problem = family.build(family.draw(rng))
+        genome = tuple(int(rng.integers(low, high + 1)) for low, high in family.genes)
+        problem = family.build(genome)
         if problem is not None:
             return problem.replace(discount=discount)
 
