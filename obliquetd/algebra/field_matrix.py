@@ -111,7 +111,7 @@ class FieldMatrix(Matrix):
         right: FieldMatrix,
         what: str = "the system",  # noqa: ARG002
     ) -> GeneralSolution:
-        """Zero rows and columns are taken out first; then a solve, and only if it fails an rref."""
+        """Every X with ``self @ X = right``: zero rows and columns are taken out, then it is solved by elimination."""
         m, n = self.shape
         zero, one = self.arithmetic.zero, self.arithmetic.one
         i, j = self.support()

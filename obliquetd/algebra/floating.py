@@ -92,7 +92,7 @@ class FloatArithmetic(Arithmetic):
         return math.sqrt(max(0.0, finite(scalar)))
 
     def magnitude(self, matrix: Matrix) -> float:
-        """A power of two, so that dividing by it never rounds."""
+        """A power of two of about the size of the largest entry, so that dividing by it never rounds."""
         assert isinstance(matrix, FloatMatrix)
         array = matrix.array if isinstance(matrix.array, np.ndarray) else matrix.array.data
         finite(array)
@@ -112,7 +112,7 @@ class FloatArithmetic(Arithmetic):
         return square
 
     def weighted_norm(self, weights: Matrix, vector: Matrix) -> float:
-        """The root of sum w u^2, by way of u over its largest entry: no square overflows."""
+        """The root of sum w u^2; u is divided by its largest entry first, so that no square overflows."""
         largest = self.magnitude(vector)
         w, u = np.array(weights.entries()), np.array(vector.entries()) / largest
         return float(finite(largest * math.sqrt(float(w @ u**2))))
@@ -348,7 +348,7 @@ class FloatMatrix(Matrix):
         return FloatMatrix(*solve_square(self, right, what))
 
     def general_solution(self, right: FloatMatrix, what: str = "the system") -> GeneralSolution:
-        """By singular values of the equilibrated matrix, each judged against its own bound."""
+        """Every X with ``self @ X = right``, by singular values that are each judged against a bound of their own."""
         if self.sparse and self.shape[0] == self.shape[1]:
             try:
                 return GeneralSolution(

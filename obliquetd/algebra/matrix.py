@@ -44,7 +44,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """:meth:`scalar` over a whole column of a transition table."""
+        """Native scalars from a whole column of a transition table; see :meth:`scalar`."""
 
     @abstractmethod
     def public(self, scalar: Any) -> Any:
@@ -52,7 +52,7 @@ class Arithmetic(ABC):
 
     @abstractmethod
     def sign(self, scalar: Any) -> int:
-        """-1, 0 or 1; :class:`SignUndecidedError` where it depends on a symbol."""
+        """The sign of a native scalar, -1, 0 or 1; :class:`SignUndecidedError` where it depends on a symbol."""
 
     @abstractmethod
     def sqrt(self, scalar: Any) -> Any:
@@ -211,11 +211,11 @@ class Matrix(ABC):
         return self
 
     def as_chosen(self: M) -> M:
-        """Among floats without the bounds on its errors: for a basis that any near one may replace."""
+        """The matrix without the bounds on its errors, for a basis in place of which any near one would do."""
         return self
 
     def cleaned(self: M) -> M:
-        """Every entry that is zero for all that is known set to zero: rounding, among floats."""
+        """The matrix with 0 for every entry that may be 0: among floats, those within their rounding."""
         return self
 
     def check_digits(self, what: str, at_least: Any = 0) -> bool:  # noqa: ARG002
@@ -227,11 +227,11 @@ class Matrix(ABC):
         return self.arithmetic.one
 
     def row_units(self: M) -> M:
-        """The column of positive numbers by which rows are brought to size one; 1 unless floats."""
+        """Positive numbers by which the rows are divided to bring them to size one; 1 unless floats."""
         return self.arithmetic.column([self.arithmetic.one] * self.shape[0])  # type: ignore[return-value]
 
     def unbounded(self: M) -> M:
-        """What grew beyond the floats as infinite: NaN is infinity less infinity there."""
+        """The matrix with NaN made infinite: among floats that overflow, it is infinity less infinity."""
         return self
 
     def cross(self: M, *chain: M, balanced: bool = False) -> M:
@@ -260,11 +260,11 @@ class Matrix(ABC):
         yield slice(None), self @ right
 
     def surely_independent(self) -> bool:
-        """Whether the columns are known at once to be independent: tall data of floats may be."""
+        """Whether a quick test shows the columns to be independent; only tall matrices of floats have one."""
         return False
 
     def balanced(self: M) -> M:
-        """The columns in units of their own where they are floats: of the same span."""
+        """The same span: among floats, each column divided by its own size."""
         return self
 
     @abstractmethod

@@ -29,16 +29,16 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "verify": Command("paper", PAPER, "Check every claim of the paper."),
+    "verify": Command("paper", PAPER, "Check the claims of the paper Lyu et al. (2018), and our own beside them, one by one."),
     "table1": Command(
         "paper", PAPER,
         "Recompute Table I of the paper, with ETD by each of the three definitions of its matrix.",
     ),
     "reproduce": Command(
-        "paper", PAPER, "Reproduce the paper's experiments and judge what it says of them."
+        "paper", PAPER, "Run the paper's experiments again, and judge what the paper says about them."
     ),
     "prove": Command(
-        "prove", PAPER, "Write proved claims as files that Coq checks, and have it check them."
+        "prove", PAPER, "Write proved claims as files for Coq, a proof checker, and run Coq on them."
     ),
     "analyze": Command(
         "model", MODEL,
@@ -50,11 +50,11 @@ COMMANDS = {
     ),
     "search": Command(
         "model", MODEL,
-        "Hunt for a small problem on which a learner's expected update is unstable.",
+        "Search for a small problem on which a learner's expected update is unstable.",
     ),
     "learners": Command(
         "family", MODEL,
-        "List the learners: numbers, source, what they converge to, and what is exact about them.",
+        "List the learners: their settings, source, what they converge to, and what is exact about them.",
     ),
     "simulate": Command("simulate", MODEL, "Run learners on a model and show their learning curves."),
     "report": Command(
@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     "explore": Command(
         "explore", MODEL,
-        "Write a page with a slider for each symbol, on which the closed forms move the picture.",
+        "Write a web page on which a slider for each symbol moves the picture and the exact numbers.",
     ),
     "convert": Command(
         "convert", MODEL, "Write a model in another format; exact numbers stay exact."

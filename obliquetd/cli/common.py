@@ -51,45 +51,61 @@ def choices(*known: str) -> Callable[[str], list[str]]:
 
 
 Normalize = Annotated[
-    bool, typer.Option("--normalize", help="Divide each row of probabilities by its sum.")
+    bool,
+    typer.Option(
+        "--normalize",
+        help="Divide each row of probabilities by its sum. Without it, a row that does not sum to 1 is an error.",
+    ),
 ]
 Tolerance = Annotated[
     str | None,
-    typer.Option(help="Divide by their sum those rows only that miss one by at most this."),
+    typer.Option(
+        help="Divide a row of probabilities by its sum where that sum differs from 1 by at most this number."
+    ),
 ]
 Reward = Annotated[
     str | None,
-    typer.Option(help="Take this reward structure, where a .tra or .drn file has several."),
+    typer.Option(
+        help="Use the reward structure of this name, where a .tra or .drn file has several."
+    ),
 ]
 Over = Annotated[
     str | None,
     typer.Option(
-        help="What is evaluated: states, or pairs of a state and an action, which are action values. "
-        "The model decides by default.",
+        help="Evaluate the values of states (states) or of actions, which are pairs of a state and an "
+        "action (pairs). The default is what the model file says, else states.",
         autocompletion=choices(*OVER),
     ),
 ]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print strict JSON, for other programs.")]
+JsonFlag = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
+]
 ModelFile = Annotated[
     str,
     typer.Argument(
-        help=f"The model: a file ({endings()}), or a Gymnasium environment as gym:NAME."
+        help=f"The model: a file ({endings()}), or a toy-text environment of Gymnasium, as in "
+        "gym:FrozenLake-v1 (needs the extra gym)."
     ),
 ]
 Discount = Annotated[
-    str | None, typer.Option(help="Use this discount in place of the model's own.")
+    str | None,
+    typer.Option(
+        help="Use this discount in place of the model's own: a number such as 9/10, or a symbol such as gamma."
+    ),
 ]
 Arithmetic = Annotated[
     str | None,
     typer.Option(
-        help="Compute with these numbers: exact, symbolic or float. The model decides by default.",
+        help="Compute with rational numbers (exact), with formulas (symbolic) or with floating-point "
+        "numbers (float). The default follows from the numbers in the model.",
         autocompletion=choices("exact", "symbolic", "float"),
     ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Put a number in the place of a symbol: NAME=VALUE. May be repeated."
+        "--set",
+        help="Replace a symbol of the model by a number: NAME=VALUE, as in gamma=9/10. May be repeated.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]

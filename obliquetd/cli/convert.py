@@ -32,13 +32,26 @@ __all__ = ["convert", "schema"]
 
 @app.command(rich_help_panel=MODEL)
 def convert(
-    model: Annotated[str, typer.Argument(help="A model file, or gym:NAME.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="The model to read: a file, or a toy-text environment of Gymnasium as gym:NAME."
+        ),
+    ],
     target: Annotated[Path, typer.Argument(help=f"The file to write: {endings(written=True)}.")],
     chain: Annotated[
-        str | None, typer.Option(help="target or behavior: write the Markov chain of that policy.")
+        str | None,
+        typer.Option(
+            help="Write the Markov chain of the target policy (target) or of the behaviour policy (behavior) in "
+            "place of the MDP."
+        ),
     ] = None,
     expected_rewards: Annotated[
-        bool, typer.Option("--expected-rewards", help="For .drn: one reward for each choice.")
+        bool,
+        typer.Option(
+            "--expected-rewards",
+            help="Write one expected reward for each state and action. For .drn files only.",
+        ),
     ] = False,
     discount: Discount = None,
     arithmetic: Arithmetic = None,
@@ -51,8 +64,12 @@ def convert(
 ) -> None:
     """Write a model in another format; exact numbers stay exact.
 
+    The ending of the second file chooses the format. Some formats hold the MDP alone; the
+    command says what stays behind. Files that exist are kept, unless --force is given.
+
     Examples: [bold]obliquetd convert model.json model.npz[/],
-    [bold]obliquetd convert gym:FrozenLake-v1 lake.drn --arithmetic exact --chain target --expected-rewards[/]
+    [bold]obliquetd convert model.json chain.drn --chain target --expected-rewards[/],
+    [bold]obliquetd convert gym:FrozenLake-v1 lake.json --arithmetic exact[/]
     """
     from obliquetd.formats import save_model
     from obliquetd.formats.drn import write_drn
@@ -96,6 +113,9 @@ def convert(
 @app.command(rich_help_panel=MODEL)
 def schema() -> None:
     """Print the JSON Schema of model files, for editors and other programs.
+
+    A schema tells an editor which fields a model file may have, so that it can complete and
+    check them.
 
     Example: [bold]obliquetd schema > model.schema.json[/]
     """

@@ -37,12 +37,12 @@ __all__ = ["explore"]
 @with_numbers
 def explore(
     model: ModelFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the page to this HTML file.")
-    ] = Path("explore.html"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.")] = Path(
+        "explore.html"
+    ),
     title: Annotated[
         str | None,
-        typer.Option(help="Put this title on the page. It is the model's file name by default."),
+        typer.Option(help="The title of the page. The default is the name of the model file."),
     ] = None,
     learner: Annotated[
         list[str] | None,
@@ -55,13 +55,17 @@ def explore(
     range_: Annotated[
         list[str] | None,
         typer.Option(
-            "--range", help="Let a slider run between two numbers: NAME=LOW:HIGH. May be repeated."
+            "--range",
+            help="Let the slider of a symbol run between two numbers: NAME=LOW:HIGH, as in gamma=1/2:1. "
+            "May be repeated. By default it covers the values with which there is a model, or 4 units "
+            "of them where they have no end.",
         ),
     ] = None,
     frames: Annotated[
         int | None,
         typer.Option(
-            help="Write this many stills for slides as well, as PNG files beside the page."
+            help="Also write this many pictures for slides, at equal distances along the first slider: PNG "
+            "files beside the page, named explore-1.png, explore-2.png, ..."
         ),
     ] = None,
     discount: Discount = None,
@@ -76,10 +80,11 @@ def explore(
     *,
     numbers: dict[str, str],
 ) -> None:
-    """Write a page with a slider for each symbol, on which the closed forms move the picture.
+    """Write a web page on which a slider for each symbol moves the picture and the exact numbers.
 
-    A model without a symbol gets a slider for its discount. The page needs no network;
-    open it in a lecture from the file.
+    The page shows fixed points, their errors, eigenvalues and which learners are stable. A model
+    without a symbol gets a slider for its discount. The page needs no network and no server.
+    A page that an earlier call wrote is replaced.
 
     Examples: [bold]obliquetd explore model.json -o explore.html[/],
     [bold]obliquetd explore model.json --discount gamma --learner td --lam l --frames 8[/]

@@ -13,7 +13,7 @@ __all__ = ["learners"]
 
 @app.command(rich_help_panel=MODEL)
 def learners(as_json: JsonFlag = False) -> None:
-    """List the learners: numbers, source, what they converge to, and what is exact about them.
+    """List the learners: their settings, source, what they converge to, and what is exact about them.
 
     Example: [bold]obliquetd learners[/]
     """

@@ -56,7 +56,9 @@ DECLARED = declared(LEARNERS.values())
 def _help(name: str) -> str:
     owners = [kind.name for kind, _ in DECLARED[name]]
     first = DECLARED[name][0][1]
-    return f"{first.told[0].upper()}{first.told[1:]}, of {', '.join(owners)}; {first.default} by default."
+    told = f"{first.meaning} ({first.expected})" if first.meaning else first.expected
+    default = "not set" if first.default is None else first.default
+    return f"{told[0].upper()}{told[1:]}. Default: {default}. Read by {', '.join(owners)}."
 
 
 def _option(name: str) -> inspect.Parameter:
@@ -76,7 +78,8 @@ NUMBER = inspect.Parameter(
         list[str] | None,
         typer.Option(
             "--number", rich_help_panel=PANEL,
-            help="A number of a learner from a file: NAME=VALUE. May be repeated.",
+            help="A number that only a learner from a file of your own declares, as NAME=VALUE. "
+            "May be repeated.",
         ),
     ],
 )  # fmt: skip

@@ -68,19 +68,27 @@ def analyze(
     over: Over = None,
     as_json: JsonFlag = False,
     all_states: Annotated[
-        bool, typer.Option("--all", help="Show every state in the table, however many there are.")
+        bool,
+        typer.Option(
+            "--all",
+            help=f"Show the values of every state. By default the first {MOST_STATES} are shown.",
+        ),
     ] = False,
     noise: Annotated[
         bool | None,
         typer.Option(
             "--noise/--no-noise",
-            help="Say how noisy the learners are, and LSTD and LS-ETD. By default where that is quick.",
+            help="Compute, or leave out, how noisy the weights of the learners and of LSTD and LS-ETD are in the "
+            "long run. By default it is computed for small models, where it takes seconds.",
         ),
     ] = None,
     *,
     numbers: dict[str, str],
 ) -> None:
     """Analyse a model: chain, values, fixed points, which learners are stable, and how noisy.
+
+    Nothing is simulated: every number is exact, a formula, or a float that is accurate to
+    rounding.
 
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
@@ -129,14 +137,20 @@ def _rules(names: Sequence[str] | None, numbers: Mapping[str, str]) -> dict[str,
 @app.command(rich_help_panel=MODEL)
 @with_numbers
 def check(
-    certificate: Annotated[Path, typer.Argument(help="The certificate, a JSON file.")],
+    certificate: Annotated[
+        Path,
+        typer.Argument(help="The certificate: a JSON file, as search --certificate writes it."),
+    ],
     model: Annotated[
-        str | None, typer.Option(help="The model that the certificate has to speak of.")
+        str | None,
+        typer.Option(
+            help="The model that the certificate has to be about: a model file. Needs --learner."
+        ),
     ] = None,
     learner: Annotated[
         str | None,
         typer.Option(
-            help=f"The learner that it has to speak of: {KEYS}, {OR_A_FILE}.",
+            help=f"The learner that the certificate has to be about: {KEYS}, {OR_A_FILE}. Needs --model.",
             autocompletion=complete,
         ),
     ] = None,
@@ -146,8 +160,10 @@ def check(
 ) -> None:
     """Check a stability certificate again, with exact fractions and nothing else.
 
-    With a model and a learner, A and the span of all updates are computed anew and compared.
-    The exit status is 1 where the certificate does not prove its claim.
+    A certificate proves that the matrix A of a learner's expected update is stable, or that it is
+    not. With a model and a learner, this matrix and the span of all updates are computed again
+    and compared with the certificate. The exit status is 1 where the certificate does not prove
+    its claim.
 
     Examples: [bold]obliquetd check certificate.json[/],
     [bold]obliquetd check certificate.json --model model.json --learner td[/]
@@ -202,34 +218,56 @@ def search(
     learner: Annotated[
         str,
         typer.Argument(
-            help=f"The learner that has to be unstable: one of {KEYS}, {OR_A_FILE}.",
+            help=f"The learner that has to be unstable on the problem: one of {KEYS}, {OR_A_FILE}.",
             autocompletion=complete,
         ),
     ],
-    states: Annotated[int, typer.Option(help="Give the problem this many states.")] = 3,
-    features: Annotated[int, typer.Option(help="Give the problem this many features.")] = 2,
+    states: Annotated[int, typer.Option(help="The number of states of the problem.")] = 3,
+    features: Annotated[
+        int,
+        typer.Option(help="The number of features of the problem, at most the number of states."),
+    ] = 2,
     on_policy: Annotated[
         bool,
-        typer.Option("--on-policy", help="Let target and behaviour be one policy on any chain."),
+        typer.Option(
+            "--on-policy",
+            help="Look only at problems whose target and behaviour are the same policy.",
+        ),
     ] = False,
-    discount: Annotated[str, typer.Option(help="Use this discount, from 0 to below 1.")] = "9/10",
+    discount: Annotated[
+        str, typer.Option(help="The discount of the problem, from 0 to below 1.")
+    ] = "9/10",
     stable: Annotated[
         list[str] | None,
         typer.Option(
-            help="Ask that this learner is stable on the problem. May be repeated.",
+            help="Require that this learner is stable on the same problem. May be repeated.",
             autocompletion=complete,
         ),
     ] = None,
-    walks: Annotated[int, typer.Option(help="Stop after this many walks.")] = 400,
+    walks: Annotated[
+        int,
+        typer.Option(
+            help="Stop after this many walks. A walk begins at a random problem and changes it step by step "
+            "towards instability."
+        ),
+    ] = 400,
     seed: Annotated[
-        int, typer.Option(help="Start from this seed. The answer depends on it alone.")
+        int,
+        typer.Option(
+            help="The seed of the random numbers. The same seed finds the same problem again."
+        ),
     ] = 0,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Keep the progress in this file, and go on from it if it is there."),
+        typer.Option(
+            help="Keep the progress in this file. If it exists, the search continues from there."
+        ),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write the problem that is found to this model file.")
+        Path | None,
+        typer.Option(
+            help="Write the problem that is found to this model file, such as found.json."
+        ),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate of instability to this JSON file.")
@@ -237,7 +275,7 @@ def search(
     card: Annotated[
         Path | None,
         typer.Option(
-            help="Write the problem, the proof and pictures of both on one printable HTML page."
+            help="Write the problem that is found, its proof and pictures to this HTML file, one page to print."
         ),
     ] = None,
     force: Force = False,
@@ -245,9 +283,10 @@ def search(
     *,
     numbers: dict[str, str],
 ) -> None:
-    """Hunt for a small problem on which a learner's expected update is unstable.
+    """Search for a small problem on which a learner's expected update is unstable.
 
-    Files that exist are kept, unless --force is given.
+    What is found is exact and comes with a proof that the learner diverges there in expectation.
+    Where nothing is found, nothing is proved. Files that exist are kept, unless --force is given.
 
     Example: [bold]obliquetd search setd --states 3 --features 2 --stable td[/]
     """

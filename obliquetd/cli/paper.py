@@ -30,23 +30,31 @@ __all__ = ["reproduce", "table1", "verify"]
 def verify(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(help="The claims to check, by name. All are checked by default."),
+        typer.Argument(
+            help="The names of the claims to check, such as lemma-1. By default all claims are checked."
+        ),
     ] = None,
     as_json: JsonFlag = False,
     evidence: Annotated[
         bool,
-        typer.Option("--evidence/--brief", help="Show the evidence, or the verdicts alone."),
+        typer.Option(
+            "--evidence/--brief",
+            help="Show the evidence for each verdict (--evidence), or only the verdicts (--brief).",
+        ),
     ] = True,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Write an HTML page with every formula and all evidence."),
+        typer.Option(
+            "--html", help="Write an HTML page with every formula and all evidence to this file."
+        ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Check every claim of the paper.
+    """Check the claims of the paper Lyu et al. (2018), and our own beside them, one by one.
 
-    A page of an earlier call is replaced. Any other file that exists is kept,
-    unless --force is given.
+    Each claim gets a verdict with its evidence: proved, verified, refuted, corrected or open.
+    All claims take about a minute. A page that an earlier call wrote is replaced. Any other
+    file that exists is kept, unless --force is given.
 
     Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/],
     [bold]obliquetd verify --html claims.html[/]
@@ -78,11 +86,14 @@ def verify(
 @app.command(rich_help_panel=PAPER)
 def table1(
     discount: Annotated[
-        str, typer.Option(help="Use this discount in the two-state example.")
+        str, typer.Option(help="The discount of the two-state example, from 0 to below 1.")
     ] = "9/10",
     as_json: JsonFlag = False,
 ) -> None:
     """Recompute Table I of the paper, with ETD by each of the three definitions of its matrix.
+
+    The table compares methods on an example with two states: how well each one's fixed point
+    approximates the true values. Printed numbers stand beside the right ones.
 
     Example: [bold]obliquetd table1[/]
     """
@@ -120,44 +131,55 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="The experiment: two-state, boyan, mountain-car, baird, random, or all of them.",
+            help="The experiment to run: two-state, boyan, mountain-car (needs the extra gym), baird, random, or all.",
             autocompletion=choices("two-state", "boyan", "mountain-car", "baird", "random", "all"),
         ),
     ],
     folder: Annotated[
-        Path, typer.Option("--out", help="Put figures, tables and finished tasks into this folder.")
+        Path,
+        typer.Option("--out", help="Write figures, tables and finished tasks into this folder."),
     ] = Path("reproduction"),
     sweep: Annotated[
-        bool, typer.Option("--sweep", help="Try the step sizes of Table II as well.")
+        bool,
+        typer.Option(
+            "--sweep",
+            help="Run every step size of the paper's Table II as well. This takes longer.",
+        ),
     ] = False,
     runs: Annotated[
-        int, typer.Option(help="Judge by this many runs of each of five seeds. Figures show 20.")
+        int,
+        typer.Option(
+            help="How many times each learner is run with each of five seeds. The figures show the first 20 runs."
+        ),
     ] = 100,
     seed: Annotated[
         int,
         typer.Option(
-            help="Start from this seed, the first of five. The numbers depend on it alone."
+            help="The first of the five seeds for random numbers. The same seed gives the same results again."
         ),
     ] = 0,
     workers: Annotated[
-        int | None, typer.Option(help="Use this many processes. All cores are used by default.")
+        int | None,
+        typer.Option(
+            help="How many processes work side by side. The default is one for each core."
+        ),
     ] = None,
     backend: Annotated[
         str,
         typer.Option(
-            help="Work on the cores of this machine (cores) or on a cluster (dask).",
+            help="Where to run: on the cores of this machine (cores) or on a cluster (dask).",
             autocompletion=choices("cores", "dask"),
         ),
     ] = "cores",
     scheduler: Annotated[
         str | None,
-        typer.Option(help="Give the address of a running Dask cluster, with --backend dask."),
+        typer.Option(help="The address of a running Dask cluster, for --backend dask."),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Reproduce the paper's experiments and judge what it says of them.
+    """Run the paper's experiments again, and judge what the paper says about them.
 
-    A second call with the same folder goes on from what is finished.
+    A call that was interrupted can be repeated with the same folder: what is finished is kept.
 
     Examples: [bold]obliquetd reproduce baird[/], [bold]obliquetd reproduce all --out results[/],
     [bold]obliquetd reproduce boyan --sweep --backend dask --scheduler tcp://127.0.0.1:8786[/]

@@ -19,7 +19,9 @@ STATES = {None: "written", True: "accepted", False: "[red]refused[/]"}
 def prove(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(help="The claims to write, by name. All that have a file by default."),
+        typer.Argument(
+            help="The names of the claims to write, such as lemma-1. By default all claims that have a Coq file."
+        ),
     ] = None,
     folder: Annotated[
         Path, typer.Option("--out", "-o", help="Write the files into this folder.")
@@ -28,15 +30,18 @@ def prove(
         bool | None,
         typer.Option(
             "--check/--no-check",
-            help="Have coqc check each file. By default where there is a coqc.",
+            help="Run coqc on each file, or do not. By default it runs where coqc is installed.",
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(help="Allow coqc this many seconds a file.")] = 120.0,
+    timeout: Annotated[
+        float, typer.Option(help="Stop coqc after this many seconds on one file.")
+    ] = 120.0,
     as_json: JsonFlag = False,
 ) -> None:
-    """Write proved claims as files that Coq checks, and have it check them.
+    """Write proved claims as files for Coq, a proof checker, and run Coq on them.
 
-    A file of the same name in the folder is replaced.
+    A file of the same name in the folder is replaced. The exit status is 1 where Coq refuses
+    a file.
 
     Examples: [bold]obliquetd prove[/], [bold]obliquetd prove lemma-1 -o proofs --check[/]
     """

@@ -34,12 +34,12 @@ __all__ = ["report"]
 @with_numbers
 def report(
     model: ModelFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the page to this HTML file.")
-    ] = Path("report.html"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The HTML file to write.")] = Path(
+        "report.html"
+    ),
     title: Annotated[
         str | None,
-        typer.Option(help="Put this title on the page. It is the model's file name by default."),
+        typer.Option(help="The title of the page. The default is the name of the model file."),
     ] = None,
     learner: Annotated[
         list[str] | None,
@@ -52,8 +52,8 @@ def report(
     card: Annotated[
         Path | None,
         typer.Option(
-            help="Write a second page, to be printed: the model as a counterexample to the stability of the "
-            "first --learner, or of TD."
+            help="Also write a printable page to this file that shows the model as a counterexample: the first "
+            "--learner (by default TD) is unstable on it."
         ),
     ] = None,
     discount: Discount = None,
@@ -71,7 +71,7 @@ def report(
     """Write everything about a model on one HTML page: formulas, pictures, certificates.
 
     The page needs no network and no script; send it to a co-author as it is.
-    A page of an earlier call is replaced. Any other file that exists is kept,
+    A page that an earlier call wrote is replaced. Any other file that exists is kept,
     unless --force is given.
 
     Example: [bold]obliquetd report model.json -o report.html[/]

@@ -72,34 +72,47 @@ def simulate(
     alpha: Annotated[
         list[str] | None,
         typer.Option(
-            help="Use this step size. Give it once for all learners, or once for each of them in the "
-            "same order. The default is 1/20 of the inverse of the longest feature vector's square."
+            help="The constant step size, such as 1/100. Give it once for all learners, or once for each of them "
+            "in the same order. The default is 1 / (20 m), where m is the largest squared length of a "
+            "feature vector."
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(help="Take this many steps in each run.")] = 1000,
-    runs: Annotated[int, typer.Option(help="Average over this many runs.")] = 20,
+    steps: Annotated[
+        int, typer.Option(help="The number of steps, that is of transitions, in each run.")
+    ] = 1000,
+    runs: Annotated[
+        int, typer.Option(help="The number of runs. The errors shown are means over the runs.")
+    ] = 20,
     seed: Annotated[
-        int, typer.Option(help="Start from this seed. The numbers depend on it alone.")
+        int,
+        typer.Option(
+            help="The seed of the random numbers. The same seed gives the same numbers again."
+        ),
     ] = 0,
     every: Annotated[
         int | None,
-        typer.Option(help="Record the errors each time this many steps are done."),
+        typer.Option(
+            help="Record the errors after every so many steps. The default is the number of steps / 500, or 1."
+        ),
     ] = None,
     theta0: Annotated[
         str | None,
-        typer.Option(help="Begin with these weights, such as 1,0,-1/2. They are 0 by default."),
+        typer.Option(
+            help="The first weights, one for each feature, such as 1,0,-1/2. The default is 0 for each."
+        ),
     ] = None,
     stream: Annotated[
         str,
         typer.Option(
-            help="Draw one trajectory, independent transitions (iid), or episodes.",
+            help="How transitions are drawn: along one trajectory (trajectory), each on its own from the "
+            "state weights (iid), or in episodes (episodes).",
             autocompletion=choices("trajectory", "iid", "episodes"),
         ),
     ] = "trajectory",
     start: Annotated[
         list[str] | None,
         typer.Option(
-            help="Begin episodes in this state, as STATE or as STATE=PROBABILITY. May be repeated."
+            help="The state in which episodes begin, as STATE or STATE=PROBABILITY. May be repeated."
         ),
     ] = None,
     output: Annotated[
@@ -124,9 +137,10 @@ def simulate(
 ) -> None:
     """Run learners on a model and show their learning curves.
 
-    A run that diverges is reported with its step; the exit status is then 1.
-    A picture of an earlier call is replaced. Any other file that exists is
-    kept, unless --force is given.
+    The errors are the RMSE, the root mean squared error of the estimated values, and the RMSPBE,
+    the same of the projected Bellman error; both weigh the states by xi. A run that diverges is
+    reported with its step, and the exit status is then 1. A picture that an earlier call wrote is
+    replaced. Any other file that exists is kept, unless --force is given.
 
     Examples: [bold]obliquetd simulate model.json --learner td --alpha 1/100[/],
     [bold]obliquetd simulate model.json --steps 5000 --runs 50 -o curves.png[/]

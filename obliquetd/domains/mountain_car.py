@@ -88,7 +88,8 @@ class MountainCar:
             import gymnasium
         except ImportError:
             raise InputError(
-                "mountain car needs Gymnasium; install the extra, as in pip install 'obliquetd[gym]'"
+                "mountain car needs the package gymnasium; install it, as in pip install gymnasium, or in a "
+                "clone of obliquetd with pip install -e '.[gym]'"
             ) from None
         return gymnasium.make("MountainCar-v0").unwrapped
 

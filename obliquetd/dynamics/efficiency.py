@@ -160,7 +160,7 @@ class Efficiency(BesideTheAverage):
         return (B @ matrix @ B.T).public()
 
     def of_theta(self, matrix: Any) -> Any:
-        """Theta's block of a matrix of x."""
+        """The block of a (D, D) matrix that belongs to theta, (d, d)."""
         return matrix[: self._d, : self._d]
 
     @cached_property
@@ -289,7 +289,7 @@ class Efficiency(BesideTheAverage):
 
     @property
     def rounding(self) -> float:
-        """Of floats: what the root of the squared bias may be by rounding alone; 0 for exact numbers."""
+        """How large the root of the squared bias of floats may be by rounding alone; 0 for exact numbers."""
         return error_bound(self._ops, self._gap + self._ops.v_pi, self._x)
 
     def mse(self, t: int) -> Any:

@@ -92,7 +92,7 @@ class FQI(Fitting):
 @final
 @dataclass(frozen=True)
 class PFQI(Fitting):
-    """Partially fitted Q-iteration: some gradient steps towards a target that is held.
+    """Partially fitted Q-iteration: each iteration takes some gradient steps towards a target that is held.
 
     Parameters
     ----------
@@ -132,7 +132,10 @@ class PFQI(Fitting):
         return replace(self, alpha=public_number(substitute(self._step(), values)))
 
     def multiplier(self, C: Matrix) -> Matrix:
-        """The sum is doubled: S_2k = S_k + (I - alpha C)^k S_k."""
+        """M = alpha S, with S the sum of (I - alpha C)^j over j below ``updates``.
+
+        Half a sum gives the whole: S_2k = S_k + (I - alpha C)^k S_k.
+        """
         alpha = C.arithmetic.scalar(self._step())
         identity = C.arithmetic.identity(C.shape[0])
         step = identity - C.scaled(alpha)

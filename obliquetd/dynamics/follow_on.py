@@ -51,7 +51,7 @@ def _kernel(ops: Operators, decays: Any) -> Matrix:
 
 
 def second_moment_is_finite(problem: PolicyEvaluation, beta: Any = None) -> bool:
-    """Whether E[F_t^2] stays bounded, decided without computing an eigenvalue.
+    """Whether the second moment of ETD's follow-on trace F_t stays bounded, decided without computing an eigenvalue.
 
     It does if and only if the kernel of :func:`second_moment_kernel` is a contraction. Given beta, it is
     that of ETD(lambda, beta).
@@ -72,7 +72,7 @@ def second_moment_is_finite(problem: PolicyEvaluation, beta: Any = None) -> bool
 
 
 def follow_on_second_moment(problem: PolicyEvaluation, beta: Any = None) -> Any:
-    """E[F_t^2 | S_t = s] in the stationary distribution, n of them; oo everywhere if infinite.
+    """E[F_t^2 | S_t = s], stationary, of ETD's follow-on trace F_t: n of them; oo everywhere if infinite.
 
     With zeta(s) = E[F 1{s}] = f(s) and q(s) = E[F^2 1{s}],
     q(s') = xi(s') + 2 sum of mu p g rho f(s) + sum of mu p (g rho)^2 q(s).

@@ -50,7 +50,7 @@ __all__ = ["FQI", "PFQI", "Iteration", "iteration"]
 
 
 class Iteration:
-    """theta' = theta + M (b - A theta); made by :func:`iteration`.
+    """The iteration theta' = theta + M (b - A theta), made by :func:`iteration`.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Iteration:
         return self._M.public()
 
     def step(self, theta: Any) -> Any:
-        """theta', d of them."""
+        """The weights after one iteration from ``theta``, d of them."""
         x = self._read(theta)
         return (x + self._M @ (self._b - self._A @ x)).public_vector()
 
@@ -259,7 +259,7 @@ class Iteration:
 
 
 def least_updates(problem: PolicyEvaluation, alpha: Any, most: int = 256) -> int | None:
-    """The smallest number of inner updates with which PFQI converges; None up to ``most``.
+    """The smallest number of inner updates with which PFQI converges; None if there is none up to ``most``.
 
     Parameters
     ----------

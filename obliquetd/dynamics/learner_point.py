@@ -16,7 +16,7 @@ __all__ = ["point_of_learner"]
 
 @fixed_point_of.register
 def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
-    """theta with A theta = b, from weights 0; free are the directions that A maps to zero.
+    """Where a learner goes from weights 0: theta with A theta = b, free where A maps to zero.
 
     Raises
     ------

@@ -36,7 +36,7 @@ __all__ = ["MeanDynamics", "mean_dynamics"]
 
 
 class MeanDynamics(Equations):
-    """E[x_{t+1} - x_t] = alpha (b - A x_t), made by :func:`mean_dynamics`.
+    """The expected update E[x_{t+1} - x_t] = alpha (b - A x_t), made by :func:`mean_dynamics`.
 
     For gradient learners x is (theta, w) and A is 2d by 2d.
 
@@ -77,7 +77,7 @@ class MeanDynamics(Equations):
 
     @cached_property
     def classes(self) -> tuple[MeanDynamics, ...]:
-        """The dynamics on each closed class that a trajectory may be in; itself, where it is one."""
+        """The dynamics on each closed class of the chain that a trajectory may end in; itself, where there is one."""
         if self.sampling == "iid" or self._weights is not None:
             return (self,)
         found = classes_of(self._ops)
@@ -210,7 +210,7 @@ class MeanDynamics(Equations):
 
     @property
     def rounding(self) -> float:
-        """Of floats: how large ||v_hat - v|| may be by rounding alone where it is 0."""
+        """How large ||v_hat - v|| of floats may be by rounding alone where it is really 0."""
         return error_bound(self._ops, self._ops.Phi @ self.limit(), self.limit())
 
     def spectrum(self) -> npt.NDArray[Any]:

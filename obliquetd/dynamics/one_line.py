@@ -24,7 +24,7 @@ LONGEST = 24
 
 
 def one_line_proof(certificate: dict[str, Any]) -> str:
-    """Why a certificate's verdict is true, in a line that can be followed by hand where that is possible.
+    """A proof of a certificate's verdict in one line, to be followed by hand where that is possible.
 
     Parameters
     ----------

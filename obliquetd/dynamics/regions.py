@@ -198,15 +198,28 @@ def _at(setting: Any, values: dict[Any, Any]) -> Any:
 
 
 def domain_of(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
-    """Where a symbol is looked at unless the user says: the range of what it stands for."""
+    """Where a symbol is looked at unless the user says: the range of what it stands for.
+
+    A reward or a feature may be any number; the chances and discounts of the table are in [0, 1].
+
+    Examples
+    --------
+    >>> from obliquetd.domains import two_state
+    >>> from obliquetd.learners import TD
+    >>> domain_of(two_state(reward="r"), TD(), sp.Symbol("r"))
+    Interval(-oo, oo)
+    """
     if problem.discount == symbol:
         return sp.Interval.Ropen(0, 1)
     for parameter in parameters(type(learner)):
         value = getattr(learner, parameter.name)
         if parameter.domain is not None and _has(value, symbol):
             return parameter.domain
-    chances = problem.mdp.symbols | problem.target.symbols | problem.behavior.symbols
-    return sp.Interval(0, 1) if symbol in chances else sp.Interval(-sp.oo, sp.oo)
+    bounded = any(
+        entry.role in ("probability", "discount") and _has(entry.value, symbol)
+        for entry in problem.inputs.entries()
+    )
+    return sp.Interval(0, 1) if bounded else sp.Interval(-sp.oo, sp.oo)
 
 
 NO_PROBLEM = (ProbabilityError, DiscountError, CoverageError, NumberError, MathematicalError)

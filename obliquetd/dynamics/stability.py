@@ -50,7 +50,7 @@ NOTHING_MOVES = "nothing moves"
 
 @dataclass(frozen=True)
 class Stability:
-    """The verdict, and what it rests on.
+    """Whether an expected update is stable, and what that verdict rests on.
 
     Attributes
     ----------

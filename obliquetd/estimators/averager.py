@@ -68,7 +68,7 @@ class Averager(Estimator):
         return Equation(ops, diagonal - ahead, ops.Xi_Phi.T @ ops.r_pi)
 
     def solve(self, equation: Equation) -> Solution:
-        """In all of R^d: what a feature averages is no matter of the others.
+        """The theta of the equation, in all of R^d even where features depend on each other.
 
         A feature that no visited state has stays at theta_0 = 0, which leaves states of weight zero open.
         """

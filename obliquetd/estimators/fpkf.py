@@ -37,7 +37,7 @@ __all__ = ["FPKF"]
 @final
 @dataclass(frozen=True)
 class FPKF(Estimator):
-    """FPKF(lambda): a recursive regression on bootstrapped targets that are not revised.
+    """FPKF(lambda), the fixed-point Kalman filter: recursive regression on targets that are never revised.
 
     Parameters
     ----------

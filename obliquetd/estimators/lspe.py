@@ -29,7 +29,7 @@ __all__ = ["LSPE"]
 @final
 @dataclass(frozen=True)
 class LSPE(Estimator):
-    """LSPE(lambda): one step a row towards the root of LSTD's sums, in the metric of the features.
+    """LSPE(lambda), least-squares policy evaluation: after each row, one step towards LSTD's solution.
 
     Parameters
     ----------

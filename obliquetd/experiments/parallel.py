@@ -124,7 +124,8 @@ def _cluster(address: str) -> Iterator[None]:
         from distributed import Client
     except ImportError:
         raise BackendError(
-            "the Dask backend needs the extra, as in pip install 'obliquetd[dask]'"
+            "the Dask backend needs the package distributed; install it, as in pip install distributed, or in a "
+            "clone of obliquetd with pip install -e '.[dask]'"
         ) from None
     from joblib import parallel_config
 

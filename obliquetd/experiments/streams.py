@@ -147,7 +147,7 @@ class Stream(ABC):
 
     @property
     def length(self) -> int | None:
-        """See above."""
+        """How many transitions a run can have; None where there is no limit."""
         return None
 
     @property

@@ -35,7 +35,8 @@ def load_gym(name: str, **fields: Any) -> PolicyEvaluation:
         import gymnasium
     except ImportError:
         raise InputError(
-            "gym: models need gymnasium; install it with pip install 'obliquetd[gym]'"
+            "models named gym:NAME need the package gymnasium; install it, as in pip install gymnasium, or in "
+            "a clone of obliquetd with pip install -e '.[gym]'"
         ) from None
     reading, chosen = known_fields(fields, where=f"gym:{name}", chooses_reward=False)
     plain, _, query = name.partition("?")

@@ -165,7 +165,7 @@ class TD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "td", "TD", "#0072B2", "o"
     source = "Sutton 1988; with importance ratios, Sutton, Mahmood and White 2016"
@@ -209,10 +209,14 @@ class SETD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
-    cap: Any = positive(None, "the most that omega may be")
-    ratios: str = choice("full", "capped", meaning="the ratios that the trace decays by")
-    omega: str = choice("sampled", "expected", meaning="whose Delta phi omega is made of")
+    lam: Any = unit(0, "the trace parameter lambda")
+    cap: Any = positive(None, "the largest value that omega may take")
+    ratios: str = choice(
+        "full", "capped", meaning="the importance ratios by which the trace decays"
+    )
+    omega: str = choice(
+        "sampled", "expected", meaning="the feature difference that omega is computed from"
+    )
 
     key, name, color, mark = "setd", "SETD", "#D55E00", "s"
     source = "Lyu et al. 2018, Algorithms 1 and 2"

@@ -165,16 +165,18 @@ class ETD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
-    beta: Any = unit(None, "what the follow-on trace decays by, in place of the discount")
+    lam: Any = unit(0, "the trace parameter lambda")
+    beta: Any = unit(
+        None, "the factor by which the follow-on trace decays, in place of the discount"
+    )
     interest: Any = by_state(
         1,
         sp.Interval(0, sp.oo),
         "a number that is 0 or more, {state: number}, or a function of the problem",
         "the interest in a state",
     )
-    clip: Any = positive(None, "the most that the follow-on trace may be")
-    truncate: Any = whole(None, "how many steps back the follow-on trace goes")
+    clip: Any = positive(None, "the largest value that the follow-on trace may take")
+    truncate: Any = whole(None, "the number of past steps that the follow-on trace counts")
 
     key, name, color, mark = "etd", "ETD", "#009E73", "^"
     source = "Sutton, Mahmood and White 2016"

@@ -146,8 +146,8 @@ class GTD(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "gtd", "GTD", "#CC79A7", "<"
     source = "Sutton, Szepesvari and Maei 2008; with lambda, Maei 2011"
@@ -172,9 +172,9 @@ class GTD2(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
-    secondary: str = choice("plain", "weighted", meaning="the secondary update")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
+    secondary: str = choice("plain", "weighted", meaning="the update of the secondary weights")
 
     key, name, color, mark = "gtd2", "GTD2", "#CC79A7", "D"
     source = "Sutton et al. 2009; Maei 2011"
@@ -200,9 +200,9 @@ class TDC(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
-    secondary: str = choice("plain", "weighted", meaning="the secondary update")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
+    secondary: str = choice("plain", "weighted", meaning="the update of the secondary weights")
 
     key, name, color, mark = "tdc", "TDC", "#E69F00", "v"
     source = "Sutton et al. 2009; Maei 2011"

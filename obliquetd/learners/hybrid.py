@@ -114,8 +114,8 @@ class HTD(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "htd", "HTD", "#882255", "h"
     source = "Hackman 2012; White and White 2016"
@@ -151,9 +151,9 @@ class TDRC(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
-    kappa: Any = nonnegative(1, "the regulariser of the secondary weights")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
+    kappa: Any = nonnegative(1, "the strength of the regulariser of the secondary weights")
 
     key, name, color, mark = "tdrc", "TDRC", "#E69F00", "^"
     source = "Ghiassian et al. 2020"

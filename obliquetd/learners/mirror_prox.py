@@ -109,8 +109,8 @@ class GTD2MP(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "gtd2-mp", "GTD2MP", "#CC79A7", "d"
     source, listed = "Liu et al. 2015; Mahadevan et al. 2014", False
@@ -139,8 +139,8 @@ class TDCMP(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "tdc-mp", "TDCMP", "#E69F00", "d"
     source, listed = "Liu et al. 2015; Mahadevan et al. 2014", False

@@ -81,7 +81,7 @@ class NStepTD(Learner):
     """
 
     alpha: StepSize = None
-    n: int = whole(2, "the number of steps", least=1)
+    n: int = whole(2, "the number of steps n before it bootstraps", least=1)
 
     key, name, color, mark = "n-step-td", "NStepTD", "#0072B2", ">"
     source = "Sutton and Barto 2018, Section 7.4"

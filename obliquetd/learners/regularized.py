@@ -56,7 +56,7 @@ class RegularizedTD(Learner):
     """
 
     alpha: StepSize = None
-    eta: Any = nonnegative(1, "the regulariser of the weights")
+    eta: Any = nonnegative(1, "the strength of the l2 regulariser of the weights")
 
     key, name, color, mark = "regularized-td", "RegularizedTD", "#0072B2", "d"
     source = "Manek and Kolter 2022"

@@ -178,7 +178,7 @@ class TrueOnlineTD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "true-online-td", "TrueOnlineTD", "#004D7A", "h"
     source = "van Seijen and Sutton 2014; with ratios, van Hasselt, Mahmood and Sutton 2014"
@@ -213,7 +213,7 @@ class TrueOnlineSETD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "true-online-setd", "TrueOnlineSETD", "#8A3C00", "H"
     source = "this toolkit; left to future work by Lyu et al. 2018"
@@ -239,7 +239,7 @@ class TrueOnlineETD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "true-online-etd", "TrueOnlineETD", "#00604A", "8"
     source = "Mahmood, Yu, White and Sutton 2015"
@@ -282,8 +282,8 @@ class TrueOnlineGTD(Learner):
     """
 
     alpha: StepSize = None
-    mu: Any = ratio(1, "the second step size over the first")
-    lam: Any = unit(0, "the trace parameter")
+    mu: Any = ratio(1, "the second step size divided by the first")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "true-online-gtd", "TrueOnlineGTD", "#8C6100", "<"
     source = "van Hasselt, Mahmood and Sutton 2014"

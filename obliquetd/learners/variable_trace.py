@@ -131,7 +131,7 @@ class Retrace(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "retrace", "Retrace", "#332288", "p"
     source, listed = "Munos et al. 2016; read for state values", False
@@ -160,7 +160,7 @@ class TreeBackup(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
 
     key, name, color, mark = "tree-backup", "TreeBackup", "#117733", "8"
     source, listed = "Precup, Sutton and Singh 2000; read for state values", False
@@ -192,9 +192,9 @@ class VTrace(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
-    rho_bar: Any = positive(1, "the cap of the TD error's ratio")
-    c_bar: Any = positive(1, "the cap of the trace's ratio")
+    lam: Any = unit(0, "the trace parameter lambda")
+    rho_bar: Any = positive(1, "the largest importance ratio that the TD error is multiplied by")
+    c_bar: Any = positive(1, "the largest importance ratio that the trace is multiplied by")
 
     key, name, color, mark = "v-trace", "VTrace", "#88CCEE", "v"
     source = "Espeholt et al. 2018"
@@ -237,7 +237,7 @@ class ABTD(Learner):
     """
 
     alpha: StepSize = None
-    zeta: Any = unit(Fraction(1, 2), "the amount of bootstrapping that is saved")
+    zeta: Any = unit(Fraction(1, 2), "how far the trace reaches, from 0 (as TD(0)) to 1")
 
     key, name, color, mark = "abtd", "ABTD", "#AA4499", "H"
     source = "Mahmood, Yu and Sutton 2017; read for state values"

@@ -101,12 +101,12 @@ class WeightedTD(Learner):
     """
 
     alpha: StepSize = None
-    lam: Any = unit(0, "the trace parameter")
+    lam: Any = unit(0, "the trace parameter lambda")
     emphasis: Any = by_state(
         1,
         sp.S.Reals,
         "a number, {state: number}, or a function of the problem or of a transition",
-        "the emphasis",
+        "the emphasis of a transition",
     )
 
     key, name, color, mark = "weighted-td", "WeightedTD", "#999999", "X"

@@ -114,7 +114,7 @@ class Features(Opaque):
 
     @property
     def shape(self) -> tuple[Any, Any]:
-        """Its length is not for rules to know."""
+        """(None, d): a rule may ask for the number of features, and not for the number of rows."""
         return (None, Dimension())
 
     def __getitem__(self, key: Any) -> Form:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_grid"]
 
 SIDE = 46.0
-"""Of a cell in points, where there is room for it."""
+"""The size of a cell in points, where there is room for it."""
 LARGEST = (1000.0, 560.0)
 SMALL = 8.0
 """Size of the letters in a cell."""

@@ -21,7 +21,7 @@ Points = npt.NDArray[np.float64]
 HEIGHT = 11.0
 """Half the height of a node."""
 SPACING = 4.0
-"""Of the points by which a curve is kept from the labels."""
+"""The spacing of the points by which a curve is kept from the labels."""
 
 
 @lru_cache(maxsize=4096)

@@ -85,7 +85,7 @@ class Scene:
 
 
 def half_width(name: str) -> float:
-    """Of the node that fits a name."""
+    """The radius of the node that fits a name."""
     return max(11.0, text_size(name, NAME)[0] / 2 + 6)
 
 

@@ -71,7 +71,10 @@ class ProjectionAnalysis:
 
     @cached_property
     def weighted_angles(self) -> list[Any]:
-        """Those between span Xi^-1 Y and span Phi in the xi-norm; the cosine of the largest is 1/||Q||."""
+        """The principal angles between span Xi^-1 Y and span Phi in the xi-norm, in radians.
+
+        The cosine of the largest is 1/||Q||.
+        """
         weights = self._ops.xi
         return metrics.principal_angles(
             self._Y.scale_rows(self._inverse_weights), self._ops.Phi, weights

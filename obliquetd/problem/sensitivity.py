@@ -48,12 +48,12 @@ class Sensitivity:
 
     @cached_property
     def xi(self) -> Any:
-        """Of the state weights, n of them."""
+        """The derivative of the state weights, n of them."""
         return self._of(lambda: self._problem.xi)
 
     @cached_property
     def v_pi(self) -> Any:
-        """Of the values, n of them."""
+        """The derivative of the values, n of them."""
         return self._of(lambda: self._problem.v_pi)
 
     @cached_property
@@ -62,12 +62,12 @@ class Sensitivity:
 
     @cached_property
     def theta(self) -> Any:
-        """Of the fixed point's coefficients, d of them."""
+        """The derivative of the fixed point's coefficients, d of them."""
         return self._of(lambda: self._point.theta)
 
     @cached_property
     def squared_error(self) -> Any:
-        """Of ||v_hat - v||^2 in the weights xi."""
+        """The derivative of ||v_hat - v||^2, in the weights xi."""
         return self._of(lambda: sp.Matrix([self._point.rmse**2]))[0]
 
     def _of(self, answer: Callable[[], Any]) -> Any:

@@ -90,6 +90,8 @@ def _fits(size: tuple[int, int], limit: tuple[int, int]) -> bool:
 def _on_a_line(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> OverSymbols:
     region = stability_region(problem, learner, symbol)
     whole = domain_of(problem, learner, symbol) & problem.valid_range(symbol)
+    if region == whole == sp.S.Reals:
+        return OverSymbols("stable", f"for any {symbol}")
     if region == whole:
         return OverSymbols("stable", f"for {symbol} in {interval_text(whole)}")
     if region is sp.S.EmptySet:
@@ -112,7 +114,7 @@ def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
         edges = set(problem.symbols) | {s - 1 for s in problem.symbols}
         curves = sorted(drawn - edges, key=sp.default_sort_key)
         but = " or ".join(f"{formula_text(c)} = 0" for c in curves)
-        return OverSymbols("stable", inside + (f", but where {but}" if but else ""))
+        return OverSymbols("stable", inside + (f", except where {but}" if but else ""))
     if verdicts == {False}:
         return OverSymbols("stable nowhere", inside)
     return OverSymbols(PARTLY, f"{inside}; the picture of the plane shows where")

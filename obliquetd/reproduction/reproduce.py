@@ -25,7 +25,7 @@ from obliquetd.reproduction.tails import withheld
 __all__ = ["NAMES", "Choice", "Reproduction", "reproduce"]
 
 NAMES = ("two-state", *STUDIES)
-"""What can be reproduced."""
+"""The names of the experiments that can be reproduced."""
 
 SEEDS = 5
 """A verdict is shown where it is the same for so many seeds."""

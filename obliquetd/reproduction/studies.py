@@ -297,4 +297,4 @@ def _studies() -> dict[str, Study]:
 
 
 STUDIES = _studies()
-"""By the names that the command takes; the two-state example is decided by the claims."""
+"""The experiments by the names that the command takes. (The claims decide the two-state example.)"""

@@ -137,7 +137,7 @@ class Sentence:
 
     @property
     def verdict(self) -> Verdict:
-        """Of the paper's sentence."""
+        """The verdict on the paper's sentence."""
         return SILENT if self.silent else self.finding
 
     @classmethod

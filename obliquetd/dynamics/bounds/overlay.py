@@ -50,7 +50,7 @@ class Bounds(HtmlTable):
         }
 
     def cells(self, t: int = 1) -> list[list[str]]:
-        """The table as text, a heading first: each bound at step t, or in the limit."""
+        """The table as rows of text, a heading first: each bound at step t, or in the limit."""
         out = [["theorem", "t", "bound", "exact", "ratio", "source"]]
         for each in self:
             if not each.holds:
@@ -87,7 +87,7 @@ def bounds(
     *,
     sampling: str | None = None,
 ) -> Bounds:
-    r"""Published bounds laid over the exact numbers that they bound: how loose each is here.
+    r"""Published bounds beside the exact numbers that they bound, and how loose each is on a problem.
 
     ============  ===========================================================================
     contraction   ||Phi theta* - v|| <= ||Pi v - v|| / (1 - kappa) (Tsitsiklis and Van Roy 1997)
