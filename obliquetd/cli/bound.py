@@ -65,7 +65,7 @@ def bound_to(
         if learner is not None or model is not None:
             raise
         return Bound(None, None, None, None, (f"not checked: whose matrix A is, since {error}",))
-    remarks = ()
+    remarks: tuple[str, ...] = ()
     if model is not None:
         problem = load(model, None, None)
         remarks = _against_its_own(certificate, problem)
