@@ -104,9 +104,10 @@ def step_size_limit(
     >>> from obliquetd.learners import SETD, TD
     >>> step_size_limit(two_state(), SETD(), sampling="iid"), step_size_limit(two_state(), TD())
     (1/4, 0)
-    >>> trace = TD(lam="1/2")
-    >>> [step_size_limit(two_state("1/2"), trace, sense=sense) for sense in ("mean", "mean square")]
-    [1.33333 (limit, expected update), 0.0298041 (certified lower bound, mean square)]
+    >>> step_size_limit(two_state("1/2"), TD(lam="1/2"), sense="mean")
+    1.33333 (limit, expected update)
+    >>> print(f"{step_size_limit(two_state('1/2'), TD(lam='1/2')):.3f}, below which all are stable")
+    0.030, below which all are stable
     """
     require_learner(learner)
     if sense not in ("mean square", "mean"):
