@@ -20,11 +20,13 @@ from obliquetd.cli.common import (
     Over,
     Reward,
     Settings,
+    Target,
     Tolerance,
     app,
     check_outputs,
     choices,
     load,
+    log_remarks,
     print_json,
     say_error,
 )
@@ -67,6 +69,7 @@ def analyze(
     tolerance: Tolerance = None,
     reward: Reward = None,
     over: Over = None,
+    target: Target = None,
     as_json: JsonFlag = False,
     all_states: Annotated[
         bool, typer.Option("--all", help="Show every state in the table, however many there are.")
@@ -99,13 +102,17 @@ def analyze(
         tolerance=tolerance,
         reward=reward,
         over=over,
+        target=target,
     )
+    remarks = log_remarks(model, target)
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules, noise=noise)
-        data = found.to_dict() if as_json else None
+        data = {**found.to_dict(), **({"log": remarks} if remarks else {})} if as_json else None
     if data is not None:
         print_json(data)
     else:
+        for remark in remarks:
+            out.print(escape(remark), soft_wrap=True)
         show_analysis(found, len(problem.states) if all_states else MOST_STATES)
     failures = found.failures((*methods, *rules) if learner else ())
     for failure in failures:
