@@ -258,12 +258,16 @@ class Equations(ABC):
     def equations(self) -> Iterable[tuple[str, Callable[[], Any]]]:
         """Letters in LaTeX, and how to obtain what they stand for."""
 
+    def remarks(self) -> list[str]:
+        """Sentences that a reader of the matrices needs, such as what their rows stand for."""
+        return []
+
     def to_latex(self) -> str:
         r"""The quantities as an ``aligned`` block, to be pasted between ``\[`` and ``\]``.
 
         One that does not exist, or fits no page, is a comment line that says why.
         """
-        lines, remarks = [], []
+        lines, remarks = [], [latex_comment(text) for text in self.remarks()]
         for letter, obtain in self.equations():
             try:
                 lines.append(f"{letter} &= {latex_of(obtain())}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from obliquetd.algebra.waiting import Waiting
 from obliquetd.display import visible
 
-__all__ = ["Report", "progress"]
+__all__ = ["Report", "progress", "said"]
 
 Report = Callable[[str, int, int], None]
 """Takes what is being done, how much of it is done, and how much there is."""
@@ -57,6 +58,27 @@ def progress(*, show: bool = True) -> Iterator[Report]:
             drawn.update(bars[what], completed=done, total=total)
 
         yield report
+
+
+@contextmanager
+def said(text: str, after: float = 0.5) -> Iterator[None]:
+    """A line on standard error, where that is a terminal and the work takes longer than some seconds.
+
+    Examples
+    --------
+    >>> with said("compiling"):
+    ...     pass
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(after, lambda: print(visible(text), file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 Waiting.drawn_by = progress

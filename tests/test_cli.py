@@ -283,7 +283,9 @@ def test_check_a_certificate(tmp_path):
     path = tmp_path / "c.json"
     path.write_text(json.dumps(good))
     assert "A is unstable on the span of its basis, of dimension 7" in run("check", path).stdout
-    assert strict(run("check", path, "--json").stdout) == {"claim": "unstable", "valid": True}
+    assert strict(run("check", path, "--json").stdout) == {
+        "claim": "unstable", "valid": True, "model": "the model that it holds", "learner": "TD", "missing": [],
+    }  # fmt: skip
     path.write_text(json.dumps({**good, "claim": "stable"}))
     assert "does not prove" in run("check", path, expect=1).stderr
     for text, words in (
@@ -297,18 +299,46 @@ def test_check_a_certificate(tmp_path):
     assert "missing.json" in run("check", tmp_path / "missing.json", expect=2).stderr
 
 
+PROOF = ("claim", "A", "basis", "quotient", "K", "rate", "vector")
+
+
 def test_a_certificate_is_bound_to_a_model_and_a_learner(tmp_path):
-    path, model = tmp_path / "c.json", tmp_path / "m.json"
+    path, old, model = tmp_path / "c.json", tmp_path / "old.json", tmp_path / "m.json"
     save_model(baird_star(), model)
-    path.write_text(json.dumps(mean_dynamics(baird_star(), TD()).certificate()))
-    assert "not checked: whose matrix A is" in run("check", path).stdout
-    bound = run("check", path, "--model", model, "--learner", "td")
+    good = mean_dynamics(baird_star(), TD()).certificate()
+    path.write_text(json.dumps(good))
+    old.write_text(json.dumps({k: good[k] for k in PROOF if k in good}))
+    assert "computed anew: TD on the model that it holds" in run("check", path).stdout
+    assert "computed anew: TD on " in run("check", path, "--model", model).stdout
+    assert "not checked: whose matrix A is" in run("check", old).stdout
+    bound = run("check", old, "--model", model, "--learner", "td")
     assert "valid" in bound.stdout
     assert "not checked" not in bound.stdout
-    wrong = run("check", path, "--model", model, "--learner", "etd", expect=1)
-    assert "not of this model and learner" in wrong.stderr
-    assert "go together" in run("check", path, "--model", model, expect=2).stderr
+    for options in (("--model", model), ()):
+        wrong = run("check", path, *options, "--learner", "etd", expect=1)
+        assert "not of this model and learner" in wrong.stderr
+    for options, words in (
+        (("--model", model), "holds no learner"),
+        (("--learner", "td"), "holds no model"),
+        (("--lam", "1/2"), "name the learner too"),
+    ):
+        assert words in run("check", old, *options, expect=2).stderr
     assert "xyz" in run("check", path, "--model", model, "--learner", "xyz", expect=2).stderr
+
+
+def test_a_certificate_that_holds_another_model_is_found_out(tmp_path):
+    path, model = tmp_path / "c.json", tmp_path / "m.json"
+    save_model(baird_star(), model)
+    good = mean_dynamics(baird_star(), TD()).certificate()
+    path.write_text(json.dumps({**good, "model": {**good["model"], "discount": "1/2"}}))
+    assert "not of this model" in run("check", path, expect=1).stderr
+    told = run("check", path, "--model", model).stdout
+    assert "valid" in told
+    assert "holds another model" in told
+    path.write_text(json.dumps({**good, "model": {"transitions": 3}}))
+    assert "its own model" in run("check", path, expect=2).stderr.replace(
+        "the certificate's own", "its own"
+    )
 
 
 def test_search_finds_saves_and_certifies(tmp_path):
@@ -325,8 +355,13 @@ def test_search_finds_saves_and_certifies(tmp_path):
         "--certificate",
         certificate,
     )
-    assert "found after" in run("search", "setd", *options).stdout
+    told = run("search", "setd", *options).stdout
+    assert "found after" in told
+    assert "TD is stable on it, certified" in told
     assert "A is unstable" in run("check", certificate).stdout
+    companion = run("check", tmp_path / "c-td.json", "--model", model).stdout
+    assert "A is stable" in companion
+    assert "computed anew: TD on" in companion
     assert "setd" in run("analyze", model, "--learner", "setd").stdout
     data = strict(
         run("search", "etd", "--states", 2, "--features", 1, "--walks", 1, "--json").stdout

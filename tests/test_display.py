@@ -215,3 +215,24 @@ def test_roots_and_formulas_of_long_numbers():
         assert re.fullmatch(r"\\approx .*\\text\{ \(exact, 9\d\d\d digits\)\}", latex_of(number))
         assert balanced(latex_of(number))
         assert len(latex_of(number)) < 200
+
+
+def test_rows_of_matrices_are_named():
+    """In the order in which they stand, also where names would end a line of LaTeX."""
+    first = two_state("gamma", reward=1).to_latex().split("\n")[0]
+    assert first == "% Rows and columns that stand for states are in this order: left, right."
+    odd = PolicyEvaluation.from_chain(
+        [[0, 1], [1, 0]], [0, 0], discount="1/2", states=["a\n\\input{x}", "b"]
+    )
+    assert (
+        odd.to_latex()
+        .split("\n")[0]
+        .endswith(r"this order: a\\n\\input{x}, b.".replace("\\\\", "\\"))
+    )
+    many = PolicyEvaluation.from_chain(
+        [[1 if j == i else 0 for j in range(60)] for i in range(60)],
+        [0] * 60,
+        discount="1/2",
+        xi=[1] + [0] * 59,
+    )
+    assert many.remarks()[0].endswith("39, and 20 more.")

@@ -30,11 +30,13 @@ __all__ = [
     "Normalize",
     "Reward",
     "Settings",
+    "Target",
     "Tolerance",
     "app",
     "check_outputs",
     "choices",
     "load",
+    "log_remarks",
     "print_json",
     "say_error",
 ]
@@ -101,6 +103,14 @@ Arithmetic = Annotated[
         autocompletion=choices("exact", "symbolic", "float"),
     ),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        help="Evaluate this policy in place of the model's target: uniform, behavior, or a JSON file of "
+        "{state: {action: probability}} or {state: action}.",
+        autocompletion=choices("uniform", "behavior"),
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -132,6 +142,7 @@ def load(
     tolerance: str | None = None,
     reward: str | None = None,
     over: str | None = None,
+    target: str | None = None,
 ) -> PolicyEvaluation:
     """The problem of a model file, or of gym:NAME, with numbers for symbols.
 
@@ -149,10 +160,20 @@ def load(
     if arithmetic is not None and not values:
         fields["arithmetic"] = arithmetic
 
+    if target is not None:
+        fields["target"] = _target(target)
+
     def read(**more: Any) -> PolicyEvaluation:
-        if model.startswith("gym:"):
-            return load_gym(model.removeprefix("gym:"), **fields, **more)
-        return load_model(Path(model), **fields, **more)
+        given = {**fields, **more}
+        own = given.get("target") == "behavior" and not model.endswith(".csv")
+        if own:  # a log knows its behaviour; of other models it is known once they are read
+            del given["target"]
+        found = (
+            load_gym(model.removeprefix("gym:"), **given)
+            if model.startswith("gym:")
+            else load_model(Path(model), **given)
+        )
+        return found.replace(target=found.behavior, behavior=None) if own else found
 
     if not values:
         return read()
@@ -162,6 +183,19 @@ def load(
         problem = read(arithmetic=None)
     problem = problem.subs(values)
     return problem if arithmetic is None else problem.replace(arithmetic=arithmetic)
+
+
+def _target(text: str) -> Any:
+    """A policy from the command line: a word, or what a JSON file holds."""
+    from obliquetd.formats.strict_json import read_json
+
+    if text in ("uniform", "behavior"):
+        return text
+    if not text.lower().endswith(".json"):
+        raise InputError(
+            f"--target {text!r}; expected uniform, behavior, or a .json file of {{state: {{action: probability}}}}"
+        )
+    return read_json(Path(text))
 
 
 def _assignments(texts: Iterable[str]) -> dict[str, str]:
@@ -174,6 +208,22 @@ def _assignments(texts: Iterable[str]) -> dict[str, str]:
             raise InputError(f"--set gives {name} two values, {found[name]} and {value}")
         found[name] = value
     return found
+
+
+def log_remarks(model: str, target: str | None) -> list[str]:
+    """What a reader of an analysis of a log has to know: how much there is, and whose policies they are."""
+    from obliquetd.formats.log import read_log
+
+    if not model.lower().endswith(".csv"):
+        return []
+    log = read_log(model)
+    begun = sum(step.first for step in log.steps)
+    first = (
+        f"the model is estimated from {len(log.steps)} transitions in {begun} "
+        f"episode{'s' * (begun != 1)}: its numbers are relative frequencies, and have errors of their own; "
+        "otd.replay(log, LSTD()).confidence() has intervals for weights"
+    )
+    return [first, *log.told_policies({"target": target})]
 
 
 MARKED = (".html", ".htm", ".png", ".svg")

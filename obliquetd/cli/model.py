@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from obliquetd.cli.bound import bound_to
 from obliquetd.cli.common import (
     MODEL,
     Arithmetic,
@@ -19,11 +20,13 @@ from obliquetd.cli.common import (
     Over,
     Reward,
     Settings,
+    Target,
     Tolerance,
     app,
     check_outputs,
     choices,
     load,
+    log_remarks,
     print_json,
     say_error,
 )
@@ -66,6 +69,7 @@ def analyze(
     tolerance: Tolerance = None,
     reward: Reward = None,
     over: Over = None,
+    target: Target = None,
     as_json: JsonFlag = False,
     all_states: Annotated[
         bool,
@@ -106,13 +110,17 @@ def analyze(
         tolerance=tolerance,
         reward=reward,
         over=over,
+        target=target,
     )
+    remarks = log_remarks(model, target)
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules, noise=noise)
-        data = found.to_dict() if as_json else None
+        data = {**found.to_dict(), **({"log": remarks} if remarks else {})} if as_json else None
     if data is not None:
         print_json(data)
     else:
+        for remark in remarks:
+            out.print(escape(remark), soft_wrap=True)
         show_analysis(found, len(problem.states) if all_states else MOST_STATES)
     failures = found.failures((*methods, *rules) if learner else ())
     for failure in failures:
@@ -144,13 +152,14 @@ def check(
     model: Annotated[
         str | None,
         typer.Option(
-            help="The model that the certificate has to be about: a model file. Needs --learner."
+            help="The model that the certificate has to be about, in place of the one that it holds: a model file.",
         ),
     ] = None,
     learner: Annotated[
         str | None,
         typer.Option(
-            help=f"The learner that the certificate has to be about: {KEYS}, {OR_A_FILE}. Needs --model.",
+            help="The learner that the certificate has to be about, in place of the one that it holds: "
+            f"{KEYS}, {OR_A_FILE}.",
             autocompletion=complete,
         ),
     ] = None,
@@ -161,14 +170,16 @@ def check(
     """Check a stability certificate again, with exact fractions and nothing else.
 
     A certificate proves that the matrix A of a learner's expected update is stable, or that it is
-    not. With a model and a learner, this matrix and the span of all updates are computed again
-    and compared with the certificate. The exit status is 1 where the certificate does not prove
-    its claim.
+    not. A and the span of all updates are computed again and compared with the certificate: from
+    the model and the learner that it holds, or from those that are named in their place. A
+    certificate of an earlier version holds neither; its own matrix is then checked alone, and the
+    command says so. The exit status is 1 where the certificate does not prove its claim.
 
     Examples: [bold]obliquetd check certificate.json[/],
-    [bold]obliquetd check certificate.json --model model.json --learner td[/]
+    [bold]obliquetd check certificate.json --model model.json[/]
     """
     from obliquetd.dynamics import check_certificate
+    from obliquetd.dynamics.provenance import missing
     from obliquetd.formats.model import read_json
 
     data = read_json(certificate)
@@ -177,35 +188,28 @@ def check(
             f"{certificate} is no certificate: expected an object with 'claim', 'A', 'basis', "
             "'quotient' and the evidence"
         )
-    if (model is None) != (learner is None):
-        raise InputError("--model and --learner go together; give both, or neither")
-    if numbers and learner is None:
-        raise InputError(
-            f"--{next(iter(numbers))} is a learner's; give --learner and --model as well"
-        )
-    problem = rule = None
-    if model is not None and learner is not None:
-        (rule,) = made([learner], numbers)
-        problem = load(model, None, None)
+    to = bound_to(data, model, learner, numbers)
     proved = check_certificate(data)
-    valid = proved and check_certificate(data, problem, rule)
+    valid = proved and check_certificate(data, to.problem, to.rule)
     claim = str(data["claim"])
     if as_json:
-        bound = {} if model is None else {"model": model, "learner": learner}
-        print_json({"claim": claim, "valid": valid, **bound})
+        bound = {"model": to.model, "learner": to.learner} if to.problem is not None else {}
+        print_json({"claim": claim, "valid": valid, **bound, "missing": missing(data)})
     elif valid:
         size, span = len(data["A"]), len(data["quotient"])
         inside = f" on the span of its basis, of dimension {span}" if span < size else ""
         out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(claim)}{inside}")
-        if model is None:
-            out.print(
-                "not checked: whose matrix A is, and that all weights move in that span; --model and "
-                "--learner check both",
-                soft_wrap=True,
-            )
+        if to.problem is not None:
+            told = f"A and the span of the updates were computed anew: {to.learner} on {to.model}"
+            out.print(escape(told), soft_wrap=True)
+        if data.get("made_by"):
+            out.print(escape(f"made by {data['made_by']}"), soft_wrap=True)
+        for remark in to.remarks:
+            out.print(escape(remark), soft_wrap=True)
     if not valid:
         say_error(
-            f"the certificate proves its claim ({claim}), but not of this model and learner"
+            f"the certificate proves its claim ({claim}), but not of this model and learner "
+            f"({to.learner} on {to.model})"
             if proved
             else f"the certificate does not prove its claim ({claim})"
         )
@@ -270,7 +274,11 @@ def search(
         ),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write the certificate of instability to this JSON file.")
+        Path | None,
+        typer.Option(
+            help="Write the certificate of instability to this JSON file, and beside it one that each "
+            "--stable learner is stable: for FILE.json and TD, FILE-td.json."
+        ),
     ] = None,
     card: Annotated[
         Path | None,
@@ -295,7 +303,11 @@ def search(
 
     names = (learner, *(stable or ()))
     wanted, *held = made(names, numbers)
-    outputs = {"--save": save, "--certificate": certificate, "--card": card}
+    beside = {} if certificate is None else _beside(certificate, stable or (), held)
+    outputs = {
+        "--save": save, "--certificate": certificate, "--card": card,
+        **{f"--certificate, of {label}," : path for label, path in beside.items()},
+    }  # fmt: skip
     check_outputs(outputs, [checkpoint, *paths(names)], force=force)
     found = find_unstable(
         wanted, states, features, on_policy=on_policy, discount=discount, walks=walks,
@@ -305,6 +317,9 @@ def search(
         save_model(found.problem, save)
     if found.certificate is not None and certificate is not None:
         write_json(certificate, found.certificate)
+        for label, path in beside.items():
+            if isinstance(found.stable[label], dict):
+                write_json(path, found.stable[label])
     if found.problem is not None and card is not None:
         write_card(card, found.problem, learner, wanted)
     if as_json:
@@ -313,6 +328,7 @@ def search(
             {
                 "model": model,
                 "certificate": found.certificate,
+                "stable": dict(found.stable),
                 "tried": found.tried,
                 "walks": found.walks,
             }
@@ -321,3 +337,21 @@ def search(
     out.print(escape(str(found)))
     if found.problem is not None:
         show_found(found.problem, wanted)
+        for label, proof in found.stable.items():
+            told = (
+                "certified"
+                if isinstance(proof, dict)
+                else f"exactly, without a certificate: {proof}"
+            )
+            out.print(escape(f"  {label} is stable on it, {told}"), soft_wrap=True)
+
+
+def _beside(
+    certificate: Path, names: Sequence[str], learners: Sequence[Learner]
+) -> dict[str, Path]:
+    """Where the certificate of each stable learner goes, by the learner's label."""
+    shown = labelled([Path(name.rpartition(":")[2]).name.lower() for name in names], learners)
+    return {
+        learner.label: certificate.with_stem(f"{certificate.stem}-{name.replace(' ', '-')}")
+        for name, learner in shown.items()
+    }

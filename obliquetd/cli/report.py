@@ -18,6 +18,7 @@ from obliquetd.cli.common import (
     Over,
     Reward,
     Settings,
+    Target,
     Tolerance,
     app,
     check_outputs,
@@ -63,6 +64,7 @@ def report(
     tolerance: Tolerance = None,
     reward: Reward = None,
     over: Over = None,
+    target: Target = None,
     force: Force = False,
     as_json: JsonFlag = False,
     *,
@@ -91,6 +93,7 @@ def report(
         tolerance=tolerance,
         reward=reward,
         over=over,
+        target=target,
     )
     with err.status("solving and drawing ..."):
         if card is not None:

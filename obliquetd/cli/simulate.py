@@ -23,6 +23,7 @@ from obliquetd.cli.common import (
     Over,
     Reward,
     Settings,
+    Target,
     Tolerance,
     app,
     check_outputs,
@@ -130,6 +131,7 @@ def simulate(
     tolerance: Tolerance = None,
     reward: Reward = None,
     over: Over = None,
+    target: Target = None,
     force: Force = False,
     as_json: JsonFlag = False,
     *,
@@ -161,6 +163,7 @@ def simulate(
         tolerance=tolerance,
         reward=reward,
         over=over,
+        target=target,
     )
     if problem.symbols:
         symbols = ", ".join(sorted(map(str, problem.symbols)))

@@ -14,7 +14,7 @@ from obliquetd.dynamics.one_line import one_line_proof
 from obliquetd.dynamics.regions import StabilityMap, stability_map, stability_region
 from obliquetd.dynamics.stability import Stability
 from obliquetd.dynamics.steady import stationary_moments
-from obliquetd.dynamics.step_size import step_size_limit
+from obliquetd.dynamics.step_size import StepSizeLimit, step_size_limit
 
 __all__ = [
     "FQI",
@@ -25,6 +25,7 @@ __all__ = [
     "Moments",
     "Stability",
     "StabilityMap",
+    "StepSizeLimit",
     "bounds",
     "check_certificate",
     "efficiency",

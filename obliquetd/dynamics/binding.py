@@ -7,11 +7,13 @@ from typing import Any
 from obliquetd.algebra import parse_number
 from obliquetd.dynamics import check
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.dynamics.sampling import SAMPLINGS
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
+from obliquetd.learners.record import learner_from_dict
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["check_certificate"]
+__all__ = ["check_certificate", "held_learner", "held_sampling"]
 
 
 def check_certificate(
@@ -32,8 +34,10 @@ def check_certificate(
         the certificate has to hold that A, and a basis of that span. Without it, a certificate
         proves a claim on the matrix that it holds, whosever that is.
     learner : Learner, optional
+        The one that the certificate holds unless given, where there is a problem. A certificate of
+        format 1, from before certificates held their learner, needs it.
     sampling : {"trajectory", "iid"}, optional
-        As for :func:`mean_dynamics`.
+        As for :func:`mean_dynamics`; that of the certificate unless given.
 
     Returns
     -------
@@ -55,14 +59,17 @@ def check_certificate(
     >>> check_certificate(found, problem, TD()), check_certificate(found, problem, ETD())
     (True, False)
     """
-    if (problem is None) != (learner is None):
+    if problem is None and learner is not None:
         raise InputError(
-            "a certificate is bound to a problem and a learner together; give both, or neither"
+            "a certificate is bound to a problem and a learner together; give the problem as well"
         )
     if not check.check_certificate(certificate):
         return False
-    if problem is None or learner is None:
+    if problem is None:
         return True
+    if learner is None:
+        learner = held_learner(certificate)
+    sampling = sampling or held_sampling(certificate)
     found = mean_dynamics(problem, learner, sampling=sampling)
     if problem.arithmetic != "exact" or found.learner.symbols:
         raise InputError(
@@ -72,6 +79,28 @@ def check_certificate(
     if certificate["claim"] == "stable" and len(found.classes) > 1:
         return False
     return any(_speaks_of(certificate, dynamics) for dynamics in found.classes)
+
+
+def held_learner(certificate: dict[str, Any]) -> Learner:
+    """The learner that a certificate holds.
+
+    Raises
+    ------
+    InputError
+        Where it holds none, as one of format 1; LearnerError where it does not tell it in full.
+    """
+    if certificate.get("learner") is None:
+        raise InputError(
+            "the certificate does not say of which learner it speaks, as those of format 1 do not; give "
+            "the learner as well"
+        )
+    return learner_from_dict(certificate["learner"])
+
+
+def held_sampling(certificate: dict[str, Any]) -> str | None:
+    """The sampling that a certificate holds; None where it holds none."""
+    found = certificate.get("sampling")
+    return found if found in SAMPLINGS else None
 
 
 def _speaks_of(certificate: dict[str, Any], dynamics: MeanDynamics) -> bool:

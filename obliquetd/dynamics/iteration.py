@@ -31,6 +31,7 @@ from obliquetd.dynamics.iteration_region import (
     singular_points,
     turned_of,
 )
+from obliquetd.dynamics.provenance import provenance
 from obliquetd.dynamics.regions import region_of
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.stability import routh_conditions, verdict_of
@@ -221,7 +222,8 @@ class Iteration:
             raise MathematicalError(
                 f"{self.fitting.name} {state}, so nothing certifies that F^k tends to 0"
             )
-        return stein_certificate(self._F)
+        about = {"iteration": repr(self.fitting)}
+        return {**stein_certificate(self._F), **provenance(self.problem), "about": about}
 
     def stability_region(self, symbol: Any, *, domain: sp.Interval | None = None) -> sp.Set:
         """The values of a symbol with which it converges from all weights.

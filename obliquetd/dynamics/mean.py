@@ -14,6 +14,7 @@ from obliquetd.dynamics.certificate import make_certificate
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.float_stability import float_stability
 from obliquetd.dynamics.limit import limit_of
+from obliquetd.dynamics.provenance import provenance
 from obliquetd.dynamics.rule import RuleOnNumbers, operators_for
 from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
 from obliquetd.dynamics.stability import (
@@ -284,7 +285,7 @@ class MeanDynamics(Equations):
         return found.verdict == "stable"
 
     def certificate(self) -> dict[str, Any]:
-        """A dict, ready for JSON, that ``otd.check_certificate`` re-checks.
+        """A dict, ready for JSON, that ``otd.check_certificate`` re-checks; it holds model, learner and version.
 
         Raises
         ------
@@ -311,13 +312,12 @@ class MeanDynamics(Equations):
         found = self.expectation
         assert isinstance(found.Q, FieldMatrix)
         about = {
-            "learner": repr(self.learner),
             "problem": repr(self.problem),
-            "sampling": self.sampling,
             "verdict": verdict,
             "basis": "of the span of all updates; no weight leaves it",
         }
-        return {**make_certificate(found.A, found.span.basis, found.Q, verdict), "about": about}
+        proof = make_certificate(found.A, found.span.basis, found.Q, verdict)
+        return {**proof, **provenance(self.problem, self.learner, self.sampling), "about": about}
 
     @cached_property
     def tilted_kernel(self) -> Any:

@@ -27,7 +27,7 @@ from obliquetd.dynamics.jumps import Jump, linear_system
 from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit
 from obliquetd.errors import MathematicalError, SizeError
 
-__all__ = ["limit_in_the_mean"]
+__all__ = ["limit_in_the_mean", "limit_of_update"]
 
 Floats = npt.NDArray[Any]
 LARGEST_EXACT = 7
@@ -48,7 +48,7 @@ def limit_in_the_mean(pencils: list[Pencil], exact: bool) -> Any:
     groups = 1 + max(p.s for p in pencils)
     if groups == 1:
         if exact:
-            return _exact_independent(_drift(pencils, m))
+            return limit_of_update(_drift(pencils, m), exact=True)
         G, unit = balanced(_floats(pencils))
         weights = np.array([float(public_number(p.weight)) for p in pencils])
         values = np.linalg.eigvals(-np.einsum("k,kij->ij", weights, G))
@@ -59,6 +59,21 @@ def limit_in_the_mean(pencils: list[Pencil], exact: bool) -> Any:
             [(0, 0, EXACT.one, lambda a: _joint(pencils, m, groups, a).rows())], size, 1
         )
     return _along_a_trajectory(pencils, m, groups, exact)
+
+
+def limit_of_update(Q: list[list[Any]], exact: bool) -> Any:
+    """The largest alpha with all eigenvalues of 1 - alpha Q inside the unit circle, of a stable Q.
+
+    Parameters
+    ----------
+    Q : rows of native numbers
+    exact : bool
+        Whether they are rationals.
+    """
+    if exact:
+        return _exact_independent(Q)
+    values = np.linalg.eigvals(np.array([[float(public_number(x)) for x in row] for row in Q]))
+    return float((2 * values.real / np.abs(values) ** 2).min())
 
 
 def _floats(pencils: list[Pencil]) -> Floats:

@@ -23,9 +23,14 @@ from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.jumps import one_plus
 from obliquetd.dynamics.rule import RuleOnNumbers
-from obliquetd.dynamics.sampling import check_sampling, classes_of, resolve_sampling
+from obliquetd.dynamics.sampling import (
+    check_sampling,
+    classes_of,
+    require_numbers,
+    resolve_sampling,
+)
 from obliquetd.dynamics.scalars import plain
-from obliquetd.errors import InputError, KindError, SizeError
+from obliquetd.errors import InputError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation
@@ -34,7 +39,6 @@ from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_theta
 
 __all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
-
 
 MOST_KEPT = 50_000_000
 """Numbers of second moments, over all steps, that are kept."""
@@ -74,8 +78,7 @@ class JumpSystem:
                 "otd.mean_dynamics"
             )
         check_sampling(sampling)
-        if problem.arithmetic == "symbolic" or learner.symbols:
-            raise KindError("moments need numbers; substitute them for the symbols")
+        require_numbers(problem, learner)
         self.ops: Operators = problem.native if ops is None else ops
         self.learner = learner
         self.iid = resolve_sampling(self.ops, learner, sampling, mean_only=False) == "iid"
@@ -315,9 +318,8 @@ def exact_moments(
 def constant_step_size(ops: Operators, learner: Learner) -> Any:
     """The step size of a learner as a native scalar; InputError where it has no constant one."""
     if learner.alpha is None or callable(learner.alpha):
-        raise InputError(
-            f"{learner.name} needs a constant step size here, as in {learner.name}('1/10')"
-        )
+        name = learner.name
+        raise InputError(f"{name} needs a constant step size here, as in {name}('1/10')")
     return ops.arithmetic.scalar(parse_number(learner.alpha, "alpha"))
 
 

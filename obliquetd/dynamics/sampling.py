@@ -13,8 +13,9 @@ from typing import Any
 
 from obliquetd.algebra import Matrix
 from obliquetd.algebra.rounding import STATIONARY, negligible
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, KindError
 from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.native import Operators
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "classes_of",
     "is_stationary",
     "moved_weights",
+    "require_numbers",
     "resolve_sampling",
 ]
 
@@ -33,6 +35,12 @@ def check_sampling(sampling: Any) -> None:
     """InputError for a word that names no sampling."""
     if sampling is not None and sampling not in SAMPLINGS:
         raise InputError(f"sampling is {sampling!r}; expected 'trajectory' or 'iid'")
+
+
+def require_numbers(problem: PolicyEvaluation, learner: Learner) -> None:
+    """KindError where a problem or a learner has symbols, and moments are asked for."""
+    if problem.arithmetic == "symbolic" or learner.symbols:
+        raise KindError("moments need numbers; substitute them for the symbols")
 
 
 def is_stationary(ops: Operators) -> bool:

@@ -27,17 +27,20 @@ import sympy as sp
 from obliquetd.algebra import public_number
 from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
 from obliquetd.dynamics.certified_step import first_root
-from obliquetd.dynamics.mean import mean_dynamics
-from obliquetd.dynamics.mean_step_size import limit_in_the_mean
+from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.dynamics.mean_step_size import limit_in_the_mean, limit_of_update
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit, maps_of, pencils_of
+from obliquetd.dynamics.sampling import require_numbers
 from obliquetd.dynamics.stability import NOTHING_MOVES
+from obliquetd.dynamics.step_size_result import EXPECTED_UPDATE, LOWER_BOUND, StepSizeLimit
+from obliquetd.dynamics.trace_step_size import certified_with_trace
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["step_size_limit"]
+__all__ = ["StepSizeLimit", "step_size_limit"]
 
 LARGEST_EXACT = 30
 """Size of T up to which the limit is an exact root; beyond, floats."""
@@ -65,8 +68,7 @@ def step_size_limit(
     ----------
     problem : PolicyEvaluation
     learner : Learner
-        Without a trace; its step size does not matter. For gradient learners beta =
-        alpha mu moves along.
+        Its step size does not matter. For gradient learners beta = alpha mu moves along.
     sampling : {"trajectory", "iid"}, optional
         A stationary trajectory, which None means too, or independent transitions, states in
         proportion to xi.
@@ -76,14 +78,21 @@ def step_size_limit(
     Returns
     -------
     number
-        0 where no step size is stable (the mean dynamics is not). An exact algebraic
-        number for small exact problems, else a float; oo where every step size is stable.
+        0 where no step size is stable (the mean dynamics is not). An exact number for small exact
+        problems, else a float; oo where every step size is stable. An irrational number is a
+        :class:`StepSizeLimit`, which prints as a decimal; its ``exact`` is the algebraic number.
         The least one where a trajectory may be in one of several closed classes.
+
+        With a trace, whose moments obey no finite equation, it is a ``StepSizeLimit`` of another kind, and
+        says so: "mean" gives the exact limit of the expected update, theta' = theta + alpha (b - A theta),
+        which is no statement on E[x]; "mean square" gives a certified lower bound, below which every step
+        size is stable (:mod:`obliquetd.dynamics.trace_step_size`).
 
     Raises
     ------
     InputError
-        For a learner with a trace, and for a trajectory with weights that are not stationary.
+        For a trajectory with weights that are not stationary; with a trace for independent transitions,
+        and in mean square where the trace is not bounded.
     SignUndecidedError
         For floats where the stability of the mean dynamics is too close to call.
     MathematicalError
@@ -95,13 +104,46 @@ def step_size_limit(
     >>> from obliquetd.learners import SETD, TD
     >>> step_size_limit(two_state(), SETD(), sampling="iid"), step_size_limit(two_state(), TD())
     (1/4, 0)
+    >>> step_size_limit(two_state("1/2"), TD(lam="1/2"), sense="mean")
+    1.33333 (limit, expected update)
+    >>> print(f"{step_size_limit(two_state('1/2'), TD(lam='1/2')):.3f}, below which all are stable")
+    0.030, below which all are stable
     """
     require_learner(learner)
     if sense not in ("mean square", "mean"):
         raise InputError(f"sense is {sense!r}; expected 'mean square' or 'mean'")
+    if learner.has_memory and sampling != "iid":
+        return _with_trace(problem, learner, sampling, sense)
     system = JumpSystem(problem, learner, sampling)
     sampled = "iid" if system.iid else "trajectory"
-    verdict = mean_dynamics(problem, learner, sampling=sampled).stability.verdict
+    stable = _decided(mean_dynamics(problem, learner, sampling=sampled))
+    exact = system.ops.arithmetic.kind == "exact"
+    if not stable:
+        return sp.Integer(0) if exact else 0.0
+    if not system.linear:
+        return _told(_limit_of_a_polynomial(system, sense, exact), sense)
+    find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
+    limits = [
+        find(pencils_of(system, found), exact)
+        for found in system.expectations
+        if found.span.dimension
+    ]
+    return _told(_least(limits), sense)
+
+
+def _least(limits: list[Any]) -> Any:
+    return min(limits, key=lambda a: sp.N(a, 40) if isinstance(a, sp.Basic) else a)
+
+
+def _told(limit: Any, sense: str) -> Any:
+    """A limit as users get it: what would print as a long root prints as a decimal."""
+    plain = isinstance(limit, float) or limit.is_Rational or limit is sp.oo
+    return limit if plain else StepSizeLimit(limit, sense)
+
+
+def _decided(dynamics: MeanDynamics) -> bool:
+    """Whether the mean dynamics is stable; an error where that is not decided, or nothing moves."""
+    verdict = dynamics.stability.verdict
     if verdict == "undecided":
         raise SignUndecidedError(
             "the stability of the mean dynamics is too close to call in floats; use "
@@ -109,20 +151,26 @@ def step_size_limit(
         )
     if verdict == NOTHING_MOVES:
         raise MathematicalError(
-            f"no update of {learner.name} moves any weight here, whatever the step size"
+            f"no update of {dynamics.learner.name} moves any weight here, whatever the step size"
         )
-    exact = system.ops.arithmetic.kind == "exact"
-    if verdict != "stable":
-        return sp.Integer(0) if exact else 0.0
-    if not system.linear:
-        return _limit_of_a_polynomial(system, sense, exact)
-    find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
-    limits = [
-        find(pencils_of(system, found), exact)
-        for found in system.expectations
-        if found.span.dimension
-    ]
-    return min(limits, key=lambda a: sp.N(a, 40) if isinstance(a, sp.Basic) else a)
+    return verdict == "stable"
+
+
+def _with_trace(
+    problem: PolicyEvaluation, learner: Learner, sampling: str | None, sense: str
+) -> Any:
+    """The limit of the expected update, or a certified bound in mean square, along a trajectory."""
+    require_numbers(problem, learner)
+    dynamics = mean_dynamics(problem, learner, sampling=sampling or "trajectory")
+    mean = sense == "mean"
+    sense, kind = (EXPECTED_UPDATE, "limit") if mean else (sense, LOWER_BOUND)
+    exact = problem.arithmetic == "exact"
+    if not _decided(dynamics):
+        return StepSizeLimit(sp.Integer(0) if exact else 0.0, sense)
+    found = [dyn.expectation for dyn in dynamics.classes if dyn.expectation.span.dimension]
+    if not mean:
+        return StepSizeLimit(min(map(certified_with_trace, found)), sense, kind)
+    return StepSizeLimit(_least([limit_of_update(each.Q.rows(), exact) for each in found]), sense)
 
 
 def _limit_of_a_polynomial(system: JumpSystem, sense: str, exact: bool) -> Any:

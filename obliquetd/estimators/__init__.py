@@ -15,6 +15,7 @@ Each takes a model, ``problem.fixed_point(LSTD())``, and a log, ``replay(log, LS
 from obliquetd.estimators.averager import Averager
 from obliquetd.estimators.base import Estimator
 from obliquetd.estimators.brm import BRM
+from obliquetd.estimators.confidence import Confidence
 from obliquetd.estimators.crossover import Crossover, crossover
 from obliquetd.estimators.efficiency import LeastSquaresEfficiency
 from obliquetd.estimators.fpkf import FPKF
@@ -33,6 +34,7 @@ __all__ = [
     "LSPE",
     "LSTD",
     "Averager",
+    "Confidence",
     "Crossover",
     "Estimate",
     "Estimator",

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from obliquetd.algebra import Arithmetic, number_text
+from obliquetd.algebra import Arithmetic, Matrix, number_text
 from obliquetd.errors import FeatureError, KindError, NotUniqueError
 from obliquetd.estimators.base import Equation, Estimator, Fitted, Vector
 from obliquetd.estimators.rows import Errors, Rows
@@ -113,19 +113,20 @@ class Averager(Estimator):
         ratios = [x / m for x, m in zip(ahead.entries(), mass, strict=True) if m]
         return ops.arithmetic.public(max(ratios, default=ops.arithmetic.zero))
 
-    def fit(self, rows: Rows, theta0: Vector) -> Fitted:
-        for name, table in (("phi", rows.phi), ("phi_next", rows.phi_next)):
-            places = [f"{name}[{t}]" for t in range(len(rows))]
-            _check_features(table.tolist(), rows.arithmetic, places)
-        ridge = rows.arithmetic.scalar(self.read("ridge"))
+    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
         ahead = Errors(rows.rho, rows.reward, rows.phi_next * -rows.discount[:, None])
         A, b = rows.sums(rows.phi, ahead)
         mass = rows.matrix(rows.phi * (rows.rho * rows.weight)[:, None]).T @ rows.matrix(
             rows.weight * 0 + rows.arithmetic.one
         )
-        mass = mass + rows.matrix(theta0 * 0 + ridge)
-        A = A + rows.matrix(rows.identity(rows.arithmetic.one)).scale_rows(mass)
-        b = b + rows.matrix(theta0 * ridge)
+        return A + rows.matrix(rows.identity(rows.arithmetic.one)).scale_rows(mass), b
+
+    def fit(self, rows: Rows, theta0: Vector) -> Fitted:
+        for name, table in (("phi", rows.phi), ("phi_next", rows.phi_next)):
+            places = [f"{name}[{t}]" for t in range(len(rows))]
+            _check_features(table.tolist(), rows.arithmetic, places)
+        ridge, (A, b) = rows.arithmetic.scalar(self.read("ridge")), self.sums(rows)
+        A, b = A + rows.matrix(rows.identity(ridge)), b + rows.matrix(theta0 * ridge)
         return Fitted(self.solve_sums(A, b, rows), A, b)
 
 

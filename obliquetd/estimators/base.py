@@ -129,6 +129,19 @@ class Estimator(ABC):
     def fit(self, rows: Rows, theta0: Vector) -> Fitted:
         """The weights that a log leads to."""
 
+    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        """A and b summed over the rows, without a ridge: linear in their weights.
+
+        Raises
+        ------
+        InputError
+            Where the estimate is no root of such sums, as of one that goes from row to row.
+        """
+        raise InputError(
+            f"{self.label} goes from row to row, and its weights are no root of sums over the {len(rows)} rows; "
+            "LSTD, LSETD, BRM and Averager have such sums"
+        )
+
     def solve(self, equation: Equation) -> Solution:
         """The theta of an equation; an iterative estimator makes sure that it gets there."""
         what = f"the equation of {self.label}"

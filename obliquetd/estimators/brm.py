@@ -20,6 +20,7 @@ from typing import final
 
 import numpy as np
 
+from obliquetd.algebra import Matrix
 from obliquetd.errors import InputError
 from obliquetd.estimators.base import Equation, Estimator, Fitted, Vector
 from obliquetd.estimators.rows import PLACES, Rows
@@ -100,15 +101,17 @@ class BRM(Estimator):
         A = ops.C - B - B.T + ops.Phi.T @ ops.Phi.scale_rows(D)
         return Equation(ops, A, ops.Xi_Phi.T @ ops.r_pi - ops.Phi.T @ reward)
 
-    def fit(self, rows: Rows, theta0: Vector) -> Fitted:
-        ridge, errors = rows.arithmetic.scalar(self.read("ridge")), rows.errors(self.rho)
+    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        errors = rows.errors(self.rho)
         if rows.twin is None:
-            A, b = rows.sums(errors.Delta, errors)
-        else:
-            half = rows.arithmetic.one / (rows.arithmetic.one + rows.arithmetic.one)
-            other = rows.twin.errors(self.rho)
-            A, b = rows.sums(other.Delta * other.scale[:, None] * half, errors)
-            C, c = rows.sums(errors.Delta * errors.scale[:, None] * half, other)
-            A, b = A + C, b + c
+            return rows.sums(errors.Delta, errors)
+        half = rows.arithmetic.one / (rows.arithmetic.one + rows.arithmetic.one)
+        other = rows.twin.errors(self.rho)
+        A, b = rows.sums(other.Delta * other.scale[:, None] * half, errors)
+        C, c = rows.sums(errors.Delta * errors.scale[:, None] * half, other)
+        return A + C, b + c
+
+    def fit(self, rows: Rows, theta0: Vector) -> Fitted:
+        ridge, (A, b) = rows.arithmetic.scalar(self.read("ridge")), self.sums(rows)
         A, b = A + rows.matrix(rows.identity(ridge)), b + rows.matrix(theta0 * ridge)
         return Fitted(self.solve_sums(A, b, rows), A, b)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, Matrix, number_text, parse_number
+from obliquetd.algebra import FLOAT, Arithmetic, Matrix, number_text, parse_number
 from obliquetd.display import Equations
 from obliquetd.errors import InputError, ObliqueTDError, UndefinedError
 from obliquetd.estimators.base import Estimator, Fitted
+from obliquetd.estimators.confidence import Confidence, confidence_of
 from obliquetd.estimators.rows import Rows, arithmetic_for, read_rows
 from obliquetd.estimators.walk import step_symbols, walked
 from obliquetd.experiments import LoggedData
@@ -33,9 +34,11 @@ class Estimate(Equations):
     rows : int
     """
 
-    def __init__(self, label: str, arithmetic: Arithmetic, rows: int, fitted: Fitted) -> None:
+    def __init__(
+        self, label: str, arithmetic: Arithmetic, rows: int, fitted: Fitted, intervals: Any = None
+    ) -> None:
         self.label, self.arithmetic, self.rows = label, arithmetic.kind, rows
-        self._arithmetic, self._fitted = arithmetic, fitted
+        self._arithmetic, self._fitted, self._intervals = arithmetic, fitted, intervals
 
     @property
     def theta(self) -> Any:
@@ -76,6 +79,53 @@ class Estimate(Equations):
     def accuracy(self) -> Any:
         """Residual and condition of the solve, for floats."""
         return self._fitted.theta.report
+
+    def confidence(
+        self,
+        level: float = 0.95,
+        *,
+        method: str | None = None,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> Confidence:
+        """Confidence intervals for the weights, each by itself, in floats.
+
+        Parameters
+        ----------
+        level : float
+            The chance with which an interval holds what infinite data leads to, about.
+        method : {"bootstrap over episodes", "batch means"}, optional
+            The first where the log has 30 episodes or more, unless one is named; the second is for one
+            long trajectory. :mod:`obliquetd.estimators.confidence` says what each does.
+        resamples, seed : int
+            Of the bootstrap.
+
+        Raises
+        ------
+        InputError
+            For a learner, or an estimator that goes from row to row, which has no sums; for symbols; and
+            for a log that is too short.
+        SingularError
+            Where draws of episodes do not determine the weights.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from obliquetd.estimators import LSTD
+        >>> rewards = np.random.default_rng(0).normal(size=400)
+        >>> log = LoggedData(np.ones((400, 1)), np.ones((400, 1)), rewards, 0.5)
+        >>> replay(log, LSTD()).confidence()
+        LSTD: 95 % intervals, batch means, 30 batches
+        weight  estimate    lower   upper  standard error
+             0  -0.07324  -0.2862  0.1397          0.1041
+        """
+        if self._intervals is None:
+            raise InputError(
+                f"{self.label} has no confidence interval: it goes from row to row, and its last weights are no "
+                "root of sums over the rows. LSTD, LSETD, BRM and Averager have one"
+            )
+        found: Confidence = self._intervals(level, method, resamples, seed)
+        return found
 
     def equations(self) -> list[tuple[str, Callable[[], Any]]]:
         return [(r"\\theta", lambda: self.theta), ("A", lambda: self.A), ("b", lambda: self.b)]
@@ -161,7 +211,17 @@ def replay(
     number = arithmetic_for(log, estimator.symbols, arithmetic)
     rows = read_rows(log, number, weights, twin)
     fitted = estimator.fit(rows, _first_weights(rows, theta0))
-    return Estimate(estimator.label, number, len(rows), fitted)
+
+    def intervals(level: float, method: str | None, resamples: int, seed: int) -> Confidence:
+        if estimator.symbols:
+            raise InputError(
+                f"{estimator.label} has symbols; a confidence interval needs numbers in their place"
+            )
+        floats = rows if number.kind == "float" else read_rows(log, FLOAT, weights, twin)
+        first = _first_weights(floats, theta0)
+        return confidence_of(estimator, floats, first, level, method, resamples, seed)
+
+    return Estimate(estimator.label, number, len(rows), fitted, intervals)
 
 
 def _first_weights(rows: Rows, theta0: Any) -> Any:

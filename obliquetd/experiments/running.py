@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from obliquetd.learners.active import ENDED, FULL, drive_active, is_local
 from obliquetd.learners.compiled import compiled_driver
 from obliquetd.learners.state import LINE, Vector, floats, shapes
 from obliquetd.learners.words import TWIN
+from obliquetd.progress import said
 
 __all__ = ["Steps", "steps_of"]
 
@@ -49,7 +51,7 @@ class WholeSteps:
     """Steps over all features."""
 
     def __init__(self, learner: Learner, numbers: Any, first: Floats) -> None:
-        self.rule, self.numbers = learner.rule, numbers
+        self.rule, self.name, self.numbers = learner.rule, learner.name, numbers
         self.weights, self.x = floats(learner.weights, len(first), numbers)
         self.memory, self.m = floats(learner.memory, len(first), numbers)
         self.x.theta[:] = first
@@ -66,13 +68,36 @@ class WholeSteps:
         """See :class:`Steps`."""
         outcomes = drawn.outcomes
         features, expected = outcomes.dense
-        ended: int = compiled_driver(self.rule)(
+        arguments = (
             self.x.theta, self.weights, self.x, self.memory, self.m, self.numbers, features, expected,
             outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
             outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
             drawn.fresh, alphas, every, limit, record,
         )  # fmt: skip
+        ended: int = ready(compiled_driver(self.rule), arguments, self.name)(*arguments)
         return ended
+
+
+COMPILING = Lock()
+"""Threads that run the same learner wait for one of them to compile it."""
+
+
+def ready(run: Any, arguments: tuple[Any, ...], name: str) -> Any:
+    """The compiled loop, compiled for such arguments; says so where that takes its time.
+
+    The first run in a process compiles, which takes seconds; for the package's own learners the code is
+    kept in a file, and later processes read it.
+    """
+    if not run.signatures:
+        from numba import typeof
+
+        with (
+            COMPILING,
+            said(f"compiling the rule of {name}: once, and later runs start at once ..."),
+        ):
+            if not run.signatures:
+                run.compile(tuple(typeof(x) for x in arguments))
+    return run
 
 
 class Slots(NamedTuple):
@@ -144,13 +169,14 @@ class ActiveSteps:
                     self.names, (slots.x, slots.m), (slots.weights, slots.memory), strict=True
                 )
             ]
-            code = run(
+            arguments = (
                 self.full, slots.weights, slots.x, slots.memory, slots.m, self.numbers, *starts,
                 self.where, slots.which, slots.features, *table, offset, self.twin,
                 outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
                 outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
                 drawn.fresh, alphas, every, limit, record, at, self.outside,
             )  # fmt: skip
+            code = ready(run, arguments, self.learner.name)(*arguments)
             if code != FULL:
                 return int(at[0]) if code == ENDED else -1
             self._grow()

@@ -24,6 +24,8 @@ from obliquetd.progress import progress
 
 __all__ = ["Curve", "Simulation", "simulate"]
 
+MOST_WEIGHTS = 12
+"""Weights of a learner that a table shows."""
 LONG = 20_000_000
 """Learner steps from which on a progress bar is shown in a terminal."""
 
@@ -98,7 +100,7 @@ class Curve:
         return average
 
     def standard_error(self, error: str = "rmse") -> Floats:
-        """The standard error of :meth:`mean`; NaN once a run has diverged, or where there is one."""
+        """The standard error of :meth:`mean`; NaN once a run has diverged, and of one run, which has none."""
         spread: Floats = standard_error(self.errors(error))
         return spread
 
@@ -141,10 +143,34 @@ class Simulation(HtmlTable):
             if curve.rmse.size
         ]  # fmt: skip
 
+    def _weights(self) -> tuple[str, list[str], list[list[str]]]:
+        """The last weights: what there is where no error could be measured."""
+        most = max(curve.theta.shape[1] for curve in self.curves.values())
+        shown = min(most, MOST_WEIGHTS)
+        heading = [
+            "learner",
+            *(f"theta[{j}]" for j in range(shown)),
+            *(["..."] if shown < most else []),
+        ]
+        rows = [
+            [name if len(curve.theta) == 1 else f"{name}, run {k}",
+             *(f"{x:.6g}" for x in theta[:shown]), *(["..."] if shown < most else [])]
+            for name, curve in self.curves.items()
+            for k, theta in enumerate(curve.theta)
+        ]  # fmt: skip
+        return (
+            f"weights after {self.steps[-1]} steps of a log; no problem, so no errors",
+            heading,
+            rows,
+        )
+
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
+        if not any(curve.rmse.size for curve in self.curves.values()):
+            return self._weights()
         runs = len(next(iter(self.curves.values())).theta)
         heading = ["learner", "RMSE, first", "last", "RMSPBE, first", "last", "diverged"]
-        return f"{self.steps[-1]} steps, mean of {runs} runs", heading, self._rows()
+        told = f"mean of {runs} runs" if runs > 1 else "one run, which has no standard error"
+        return f"{self.steps[-1]} steps, {told}", heading, self._rows()
 
     def __str__(self) -> str:
         caption, heading, rows = self._table()
@@ -163,6 +189,9 @@ class Simulation(HtmlTable):
                 name: {
                     "diverged": curve.diverged,
                     "diverged_at": list(curve.diverged_at),
+                    "theta": [
+                        [float(x) if np.isfinite(x) else None for x in row] for row in curve.theta
+                    ],
                     **{
                         error: [float(x) if np.isfinite(x) else None for x in curve.mean(error)]
                         for error in ("rmse", "rmspbe")

@@ -171,14 +171,65 @@ class Log:
         if mu is None:
             mu = self.logged_policy("behavior", **checks) or self.behavior()
         pi = fields.get("target")
+        if isinstance(pi, str) and pi == "behavior":
+            pi = mu
         if pi is None:
             pi = self.logged_policy("target", **checks) or mu
         return {"target": pi, "behavior": None if pi is mu else mu}
 
+    def told_policies(self, fields: Mapping[str, Any]) -> list[str]:
+        """Where :meth:`policies` takes target and behaviour from, a sentence each, for people.
+
+        Examples
+        --------
+        >>> step = LoggedStep("s", "a", "s", 1, False, True, None, "1/2", 2)
+        >>> for line in Log((step,)).told_policies({}):
+        ...     print(line)
+        the behaviour is the column 'behavior' of the log
+        the target is the behaviour, since the log has no column 'target'; --target or target= names another
+        """
+        has = {name: any(getattr(s, name) is not None for s in self.steps) for name in CHANCES}
+        told = []
+        if fields.get("behavior") is not None:
+            told.append("the behaviour is the one that was given")
+        elif has["behavior"]:
+            told.append("the behaviour is the column 'behavior' of the log")
+        else:
+            told.append(
+                "the behaviour is the relative frequency of each action, since the log has no column "
+                "'behavior'"
+            )
+        target = fields.get("target")
+        if isinstance(target, str) and target == "behavior":
+            told.append("the target is the behaviour, as asked")
+        elif target is not None:
+            unused = "; the column 'target' of the log is not used" if has["target"] else ""
+            told.append(f"the target is the one that was given{unused}")
+        elif has["target"]:
+            told.append("the target is the column 'target' of the log")
+        else:
+            told.append(
+                "the target is the behaviour, since the log has no column 'target'; --target or target= "
+                "names another"
+            )
+        return told
+
     def problem(self, target: Any = None, **fields: Any) -> PolicyEvaluation:
-        """The estimated problem; what is not among ``fields`` comes from :meth:`policies`."""
+        """The estimated problem; what is not among ``fields`` comes from :meth:`policies`.
+
+        Parameters
+        ----------
+        target : Policy, "behavior" or "uniform", optional
+            The column ``target`` of the log unless given, and where there is none the behaviour;
+            :meth:`told_policies` says which it is.
+        **fields
+            As for :class:`PolicyEvaluation`.
+        """
         fields["target"] = target
-        return PolicyEvaluation(self.model(), **{**fields, **self.policies(fields)})
+        model = self.model()
+        if isinstance(target, str) and target == "uniform":
+            fields["target"] = Policy.uniform(model)
+        return PolicyEvaluation(model, **{**fields, **self.policies(fields)})
 
 
 def read_log(path: str | Path) -> Log:

@@ -31,12 +31,12 @@ text of the label as the key.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from obliquetd.algebra import parse_number, public_number, serial_number
+from obliquetd.algebra import parse_number
 from obliquetd.errors import ModelFileError, NumberError
 from obliquetd.formats.format import (
     ALIASES,
@@ -50,9 +50,10 @@ from obliquetd.formats.format import (
 )
 from obliquetd.formats.strict_json import read_json, write_json
 from obliquetd.mdp import MDP, Policy
-from obliquetd.mdp.imports import check_json_labels, label_from_json
+from obliquetd.mdp.imports import label_from_json
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.places import places_of
+from obliquetd.problem.record import model_to_dict
 
 __all__ = [
     "FORMAT",
@@ -299,45 +300,6 @@ def _numbers(given: Any, where: str) -> Any:
 def _brief(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def model_to_dict(problem: PolicyEvaluation) -> dict[str, Any]:
-    """A JSON-ready model from which the same problem is read back."""
-    mdp = problem.mdp
-    check_json_labels((*mdp.states, *mdp.actions))
-    given, scalar, public = (
-        problem.inputs,
-        problem.native.arithmetic.scalar,
-        problem.native.arithmetic.public,
-    )
-
-    def texts(numbers: Iterable[Any]) -> list[Any]:
-        return [serial_number(public(scalar(x))) for x in numbers]
-
-    data: dict[str, Any] = {
-        **mdp.to_dict(),
-        "discount": serial_number(problem.discount),
-        "target": _policy_rows(problem.target),
-    }
-    if given.behavior is not None:
-        data["behavior"] = _policy_rows(given.behavior)
-    if given.features is not None:
-        data["features"] = [
-            [serial_number(public_number(x)) for x in row] for row in given.features
-        ]
-    if given.xi is not None:
-        data["xi"] = given.xi if isinstance(given.xi, str) else texts(given.xi)
-    if given.start is not None:
-        begins, zero = mdp.states if given.start.chooses else problem.states, parse_number(0)
-        data["start"] = texts(given.start.chances.get(x, zero) for x in begins)
-    if given.places.late:
-        data["over"] = given.places.over
-    data["arithmetic"] = problem.arithmetic
-    return data
-
-
-def _policy_rows(policy: Policy) -> list[list[Any]]:
-    return [[s, a, serial_number(p)] for s in policy for a, p in policy[s].items()]
 
 
 def save_model(problem: PolicyEvaluation, path: str | Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import FieldArithmetic, Matrix
+from obliquetd.display import visible
 from obliquetd.errors import SizeError, UndefinedError
 from obliquetd.mdp.chain import MarkovChain
 from obliquetd.problem import metrics, weightings
@@ -18,6 +19,9 @@ from obliquetd.problem.projection import BestApproximation
 
 __all__ = ["PaperMatrices"]
 
+MOST_NAMED = 40
+"""States that a remark on the order of rows names."""
+
 
 class PaperMatrices:
     """Everything that the paper gives a letter to, made public from the native operators.
@@ -26,6 +30,16 @@ class PaperMatrices:
     """
 
     native: Operators
+
+    def remarks(self) -> list[str]:
+        """What the rows and columns of the matrices stand for, in their order."""
+        shown = [visible(x) for x in self.states[:MOST_NAMED]]
+        more = (
+            f", and {len(self.states) - MOST_NAMED} more" if len(self.states) > MOST_NAMED else ""
+        )
+        noun = self.native.noun
+        names = f"{', '.join(shown)}{more}"
+        return [f"Rows and columns that stand for {noun}s are in this order: {names}."]
 
     @property
     def states(self) -> tuple[Hashable, ...]:

@@ -295,6 +295,9 @@ def report_on(
     analysis = analyze(problem, METHODS, named((*shown, *own)))
     ranges = ranges_of(problem)
     matrices, gaps = equations(problem.equations(), ranges)
+    if matrices:
+        order = Markup("<p>{}</p>").format(" ".join(problem.remarks()))
+        matrices = [order, *matrices]
     sections = [_section(row, ranges) for row in analysis.learners]
     report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]

@@ -210,7 +210,8 @@ def _limit(problem: PolicyEvaluation, learner: Learner) -> Any:
     size = len(problem.states) * _weights(problem, learner) ** 2
     if size > LARGEST_LIMIT or _longest(problem) > LONGEST_LIMIT:
         return None
-    return step_size_limit(problem, learner)
+    limit = step_size_limit(problem, learner)
+    return getattr(limit, "exact", limit)
 
 
 def _longest(problem: PolicyEvaluation) -> int:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +50,9 @@ class SearchResult:
         The smallest problem found, exact; None where none was.
     certificate : dict or None
         Of instability, for ``otd.check_certificate``.
+    stable : dict of str to dict or text
+        For each learner that was to stay stable, by its label, the certificate that it is; where there is
+        none, the reason in words.
     tried : int
         Candidates looked at.
     walks : int
@@ -63,6 +66,7 @@ class SearchResult:
     tried: int
     walks: int
     passed_over: int = 0
+    stable: Mapping[str, dict[str, Any] | str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         walks = f"{self.walks} walk{'s' * (self.walks != 1)}"
@@ -127,8 +131,8 @@ def find_unstable(
     --------
     >>> from obliquetd.learners import TD
     >>> found = find_unstable(TD(), 2, 1, walks=20, workers=1)
-    >>> found.certificate["claim"]
-    'unstable'
+    >>> found.certificate["claim"], found.certificate["learner"]["key"]
+    ('unstable', 'td')
     """
     for name, value, least in (
         ("states", states, 2),
@@ -174,10 +178,23 @@ def find_unstable(
                     certificate = mean_dynamics(problem, quest.learner).certificate()
                     return SearchResult(
                         problem, certificate, so_far.tried + looked, so_far.walks,
-                        so_far.passed_over,
+                        so_far.passed_over, _companions(problem, quest.stable),
                     )  # fmt: skip
             _save(checkpoint, quest, so_far)
     return SearchResult(None, None, so_far.tried, so_far.walks, so_far.passed_over)
+
+
+def _companions(
+    problem: PolicyEvaluation, learners: Iterable[Learner]
+) -> dict[str, dict[str, Any] | str]:
+    """A certificate of stability for each learner, by its label; why there is none, where there is none."""
+    found: dict[str, dict[str, Any] | str] = {}
+    for learner in learners:
+        try:
+            found[learner.label] = mean_dynamics(problem, learner).certificate()
+        except MathematicalError as error:  # the verdict is exact all the same
+            found[learner.label] = str(error)
+    return found
 
 
 class Progress(NamedTuple):

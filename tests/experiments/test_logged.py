@@ -277,7 +277,9 @@ class TestWhatALogCannotServe:
         ):
             with pytest.raises(InputError, match="no errors were measured"):
                 ask()
-        assert found.to_dict()["learners"]["TD alpha=0.1"] == {"diverged": 0, "diverged_at": [None]}
+        told = found.to_dict()["learners"]["TD alpha=0.1"]
+        assert told.pop("theta")
+        assert told == {"diverged": 0, "diverged_at": [None]}
         assert "4 steps" in str(found)
 
     def test_a_log_that_is_swept_is_found_again(self, tmp_path):
@@ -381,3 +383,15 @@ def test_gradient_learners_replay_as_their_rule_does():
             w + 1.0 * (rho * delta - phi @ w) * phi,
         )
     assert found.theta[0] == pytest.approx(theta)
+
+
+def test_a_replay_without_a_problem_shows_the_weights():
+    """One run of a log has no errors and no standard error; what it learned is there."""
+    log = LoggedData([[1, 0], [0, 1]], [[0, 1], [1, 0]], [1, 3], 0)
+    found = simulate(None, {"half": TD(0.5), "whole": TD(1)}, 2, stream=log)
+    text = str(found)
+    assert "theta[0]" in text
+    assert "weights after 2 steps of a log" in text
+    assert [row[1:] for row in found._table()[2]] == [["0.5", "1.5"], ["1", "3"]]
+    assert found.to_dict()["learners"]["half"]["theta"] == [[0.5, 1.5]]
+    assert "<td" in found._repr_html_()

@@ -1,0 +1,80 @@
+"""Logs at the command line: whose policies are used, and another target in their place."""
+
+import json
+
+import pytest
+
+from obliquetd.formats import load_model
+from obliquetd.formats.log import read_log
+from tests.cli.test_simulate_command import run
+
+HEAD = "state,action,next_state,reward,done"
+LINES = ["0,l,1,1,0", "1,r,0,0,0", "0,r,0,2,0", "0,l,1,0,0", "1,l,1,3,1"]
+CHANCES = {
+    "behavior": ["1/2", "1/4", "1/2", "1/2", "3/4"],
+    "target": ["1/3", "1", "2/3", "1/3", "0"],
+}
+
+
+def log_of(folder, *columns):
+    lines = [",".join([line, *(CHANCES[c][k] for c in columns)]) for k, line in enumerate(LINES)]
+    path = folder / "log.csv"
+    path.write_text("\n".join([",".join([HEAD, *columns]), *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ((), ("relative frequency of each action", "target is the behaviour, since")),
+        (("behavior",), ("column 'behavior'", "target is the behaviour, since")),
+        (("behavior", "target"), ("column 'behavior'", "target is the column 'target'")),
+    ],
+    ids=["neither", "behaviour", "both"],
+)
+def test_analyze_says_whose_policies_are_used(columns, words, tmp_path):
+    path = log_of(tmp_path, *columns)
+    told = run("analyze", path, "--discount", "1/2", "--learner", "td").stdout
+    assert "estimated from 5 transitions in 1 episode:" in told
+    for word in words:
+        assert word in told
+    data = json.loads(run("analyze", path, "--discount", "1/2", "--learner", "td", "--json").stdout)
+    assert len(data["log"]) == 3
+
+
+def values(*arguments):
+    found = json.loads(run("analyze", *arguments, "--learner", "td", "--json").stdout)
+    return [row["v_pi"] for row in found["by_state"]]
+
+
+def test_another_target_takes_the_place_of_the_column(tmp_path):
+    path = log_of(tmp_path, "behavior", "target")
+    file = tmp_path / "pi.json"
+    file.write_text(json.dumps({"0": {"l": "1/4", "r": "3/4"}, "1": "r"}))
+    given = (path, "--discount", "1/2")
+    found = {t: values(*given, "--target", t) for t in ("uniform", "behavior", file)}
+    found[None] = values(*given)
+    assert len({tuple(v) for v in found.values()}) == 4
+    log = read_log(path)
+    for target, wanted in ((None, None), ("uniform", "uniform"), ("behavior", "behavior")):
+        problem = log.problem(wanted, discount="1/2")
+        assert [str(x) for x in problem.v_pi] == found[target]
+    assert "not used" in run("analyze", *given, "--target", "uniform", "--learner", "td").stdout
+
+
+def test_other_models_take_a_target_too(tmp_path):
+    from obliquetd import save_model
+    from obliquetd.domains import two_state
+
+    path = tmp_path / "m.json"
+    save_model(two_state(reward=1), path)
+    problem = load_model(path)
+    for target, policy in (("uniform", problem.behavior), ("behavior", problem.behavior)):
+        wanted = problem.replace(target=policy, behavior=None).v_pi
+        assert values(path, "--target", target) == [str(x) for x in wanted]
+
+
+def test_a_target_that_is_none(tmp_path):
+    path = log_of(tmp_path)
+    assert "expected uniform, behavior" in run("analyze", path, "--target", "best", expect=2).stderr
+    assert "nothere.json" in run("analyze", path, "--target", "nothere.json", expect=2).stderr
