@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,6 +139,32 @@ class Atlas:
         """The verdict on one member, by its number from 0 to ``members - 1``."""
         return VERDICTS[self._verdicts[learner, self._discount(discount)][member]]
 
+    def verdicts_on(
+        self, chain: Sequence[Sequence[int]], features: Any, *, discount: Any = None
+    ) -> dict[str, str]:
+        """The verdict of each learner on any problem of the family, also one that another stands for.
+
+        Parameters
+        ----------
+        chain : n rows of n int
+            With how many k-ths each state follows each under the target; for k = 1, a 1 in each row.
+        features : n rows of d int
+        discount : number, optional
+
+        Raises
+        ------
+        InputError
+            For a problem that is not of the family.
+        """
+        gamma = self._discount(discount)
+        number, code = self.family.representative(chain, features)
+        at = np.flatnonzero((self._chain == number) & (self._codes == code))
+        if len(at) != 1:
+            raise InputError(
+                f"the features {features} have dependent columns; the family has none such"
+            )
+        return {name: self.verdict(name, int(at[0]), discount=gamma) for name in self.learners}
+
     def problem(self, member: int, *, discount: Any = None) -> PolicyEvaluation:
         """One member as a problem, exact."""
         chain = self.family.chains[self._chain[member]][0]
@@ -160,7 +186,7 @@ class Atlas:
         >>> atlas = build(2, 1, learners=[TD(), SETD()], workers=1)
         >>> found = atlas.example("TD unstable")
         >>> found.verdicts, found.problem.Phi.tolist(), check_certificate(found.certificates["TD"])
-        ({'TD': 'unstable'}, [[-2], [-1]], True)
+        ({'TD': 'unstable'}, [[-1], [-2]], True)
         """
         return self._found(question, discount, lambda at: at[:1])
 

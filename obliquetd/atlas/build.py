@@ -106,7 +106,7 @@ def build(
     named = named_learners(learners, lambda learner: learner.label)
     told = _discount_texts(discounts)
     folder = None if out is None else Folder(out, _identity(family, named, told))
-    spans = list(_spans(family))
+    spans = list(_spans(family, PART))
     missing = [k for k in range(len(spans)) if folder is None or not folder.has(k)]
     made: dict[int, Part] = {}
     with progress(show=report is None) as bars:
@@ -116,6 +116,8 @@ def build(
             for k, (name, gamma) in enumerate((name, g) for name in named for g in told):
                 say("running the rules", k, len(named) * len(told))
                 tables[name, gamma] = tables_of(family, named[name], Fraction(gamma))
+            if folder is not None:
+                folder.claim()
             tasks = [Task(family, tables, *spans[k]) for k in missing]
             done = len(spans) - len(missing)
             say("judging", done, len(spans))
@@ -145,6 +147,8 @@ def load(path: str | Path) -> Atlas:
     try:
         family = Family(**note["family"])
         told = tuple(note["discounts"])
+        if type(note["part"]) is not int or note["part"] < 1:
+            raise KeyError("part")
         learners = {name: _learner(about) for name, about in note["learners"].items()}
     except (KeyError, TypeError, AttributeError, InputError) as error:
         raise ResultsError(
@@ -154,9 +158,9 @@ def load(path: str | Path) -> Atlas:
     return Atlas(family, learners, told, _read(folder, family, list(learners), told))
 
 
-def _spans(family: Family) -> Iterator[tuple[int, int, int]]:
+def _spans(family: Family, size: int) -> Iterator[tuple[int, int, int]]:
     for chain in range(len(family.chains)):
-        for low, high in family.parts_of_codes(PART):
+        for low, high in family.parts_of_codes(size):
             yield chain, low, high
 
 
@@ -164,7 +168,7 @@ def _read(
     folder: Folder, family: Family, names: list[str], discounts: tuple[str, ...]
 ) -> Iterator[Part]:
     keys = [(name, gamma) for name in names for gamma in discounts]
-    for number, (chain, _, _) in enumerate(_spans(family)):
+    for number, (chain, _, _) in enumerate(_spans(family, folder.identity["part"])):
         yield folder.read(number, family, chain, keys)
 
 
@@ -187,6 +191,7 @@ def _identity(
             for name, learner in learners.items()
         },
         "discounts": list(discounts),
+        "part": PART,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ smaller, and a feature matrix where no renaming that leaves the chain, and no si
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -210,6 +210,33 @@ class Family:
         size = dict(self.chains)[chain]
         ranked = np.isin(codes, self._of_rank(codes), assume_unique=True)
         return Members(codes[ranked], size * (whole // fixed[ranked]))
+
+    def representative(self, chain: Sequence[Sequence[int]], features: Any) -> tuple[int, int]:
+        """The number of the chain, and of the feature matrix, that stand for a problem.
+
+        Raises
+        ------
+        InputError
+            For a chain or features that no problem of the family has.
+        """
+        n, listed = self.states, tuple(tuple(map(int, row)) for row in chain)
+        Phi = np.asarray(features)
+        known = {rows: k for k, (rows, _) in enumerate(self.chains)}
+        renamings = itertools.permutations(range(n)) if self.symmetric else [tuple(range(n))]
+        fits = [len(row) == n for row in listed] == [True] * n
+        orders = [o for o in renamings if _renamed(listed, o) in known] if fits else []
+        if not orders:
+            raise InputError(f"the chain {listed} is not of the family")
+        integers = Phi.shape == (n, self.features) and np.issubdtype(Phi.dtype, np.integer)
+        if not integers or np.abs(Phi).max() > self.largest:
+            raise InputError(
+                f"the features are {Phi.tolist()}; expected {n} rows of {self.features} integers up to "
+                f"{self.largest}"
+            )
+        numbers = self.numbers_of(Phi)
+        places = self.vectors ** np.arange(n - 1, -1, -1, dtype=np.int64)
+        codes = [int(turn[numbers[list(o)]] @ places) for o in orders for turn in self._on_vectors]
+        return known[_renamed(listed, orders[0])], min(codes)
 
     def problem(self, chain: Chain, features: Any, discount: Any) -> PolicyEvaluation:
         """One member, exact.

@@ -18,14 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import quoted
 from obliquetd.atlas.verdicts import VERDICTS
+from obliquetd.display import visible
 from obliquetd.errors import InputError
 
 __all__ = ["Question", "parse"]
 
 LONGEST = 10_000
 DEEPEST = 100
+SHOWN = 80
+"""Characters of a question that an error repeats."""
 WORDS = ("and", "or", "not", "is", *VERDICTS)
 BETWEEN = re.compile(r"[\s()]")
 
@@ -114,9 +116,9 @@ class Reader:
     def error(self, expected: str) -> InputError:
         """What stands where something else was expected."""
         rest = self.rest()
-        found = quoted(BETWEEN.split(rest)[0] or rest[:1]) if rest else "nothing"
+        found = _shown(BETWEEN.split(rest)[0] or rest[:1]) if rest else "nothing"
         return InputError(
-            f"the question {quoted(self.text)} has {found} where {expected} was expected, at character "
+            f"the question {_shown(self.text)} has {found} where {expected} was expected, at character "
             f"{self.at + 1}"
         )
 
@@ -157,6 +159,11 @@ class Reader:
             raise self.error(f"a verdict on {name} ({', '.join(VERDICTS)})")
         found = ("is", name, verdict)
         return ("not", found) if denied else found
+
+
+def _shown(text: str) -> str:
+    """Text in quotation marks, safe and not long."""
+    return repr(visible(text if len(text) <= SHOWN else f"{text[:SHOWN]}..."))
 
 
 def _names(tree: tuple[Any, ...]) -> list[str]:

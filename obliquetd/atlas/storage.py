@@ -71,7 +71,7 @@ class Folder:
     ----------
     path : path
     identity : mapping of str to JSON data
-        The family, the learners with digests of their rules, the discounts, and the number of parts.
+        The family, the learners with digests of their rules, the discounts, and the size of the parts.
 
     Raises
     ------
@@ -82,23 +82,25 @@ class Folder:
     def __init__(self, path: str | Path, identity: Mapping[str, Any]) -> None:
         self.path, self.identity = Path(path), dict(identity)
         self.arrow, self.parquet = _parquet(self.path)
-        text = json.dumps(self.identity, indent=1, sort_keys=True)
-        self.digest = hashlib.sha256(text.encode()).hexdigest().encode()
-        note = self.path / NOTE
-        if note.exists():
-            if read_note(self.path) != json.loads(text):
+        self.text = json.dumps(self.identity, indent=1, sort_keys=True)
+        self.digest = hashlib.sha256(self.text.encode()).hexdigest().encode()
+        if (self.path / NOTE).exists():
+            if read_note(self.path) != json.loads(self.text):
                 raise ResultsError(
                     f"{self.path} holds an atlas of another family, other learners or other discounts; give "
                     "another folder",
                     str(self.path),
                 )
-            return
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        elif self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise ResultsError(
                 f"{self.path} is there and is no atlas; give a new folder, or an empty one",
                 str(self.path),
             )
-        write_atomically(note, lambda file: file.write(text.encode()))
+
+    def claim(self) -> None:
+        """Write down what the folder is an atlas of, unless it says so already."""
+        if not (self.path / NOTE).exists():
+            write_atomically(self.path / NOTE, lambda file: file.write(self.text.encode()))
 
     def file(self, number: int) -> Path:
         """The place of a part."""

@@ -251,7 +251,7 @@ def _table(family: Family, rule: RuleOnNumbers, entries: list[Entry], fed: list[
     pairs, D, k = len(entries), rule.size, len(fed)
     found = {tuple(tuple(e.M[i][j] for j in fed) for i in fed) for e in entries}
     if len(found) > 1:
-        raise _refused(rule.learner, "how its memory decays depends on the features")
+        raise _refused(rule.learner, "what its memory hands on of itself depends on the features")
     (M,) = found
     below = np.array([_denominator(e, fed) for e in entries], dtype=object)
     G, S = (np.empty((pairs, D, D), dtype=object) for _ in range(2))
