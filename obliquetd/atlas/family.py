@@ -124,9 +124,10 @@ class Family:
         orders = list(itertools.permutations(range(n))) if self.symmetric else [tuple(range(n))]
         out = []
         for chain in itertools.product(rows, repeat=n):
-            others = {_renamed(chain, order) for order in orders}
-            if chain == min(others) and (not self.on_policy or _is_irreducible(chain)):
-                out.append((chain, len(others)))
+            if self.on_policy and not _is_irreducible(chain):
+                continue
+            if not any(_renamed(chain, order) < chain for order in orders):  # most fail soon
+                out.append((chain, len({_renamed(chain, order) for order in orders})))
         return out
 
     @cached_property

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_the_smallest_counterexample_comes_with_its_proofs(small):
     assert sizes[0] <= sizes[1]
     assert str(found).startswith("SETD unstable, TD stable: PolicyEvaluation(3 states, 2 features")
     with pytest.raises(
-        MathematicalError, match="none of the 16,848 problems .* is so: ETD unstable"
+        MathematicalError, match=r"none of the 16,848 problems .* is so: ETD unstable"
     ):
         small.example("ETD unstable")
 
@@ -153,7 +154,7 @@ def test_a_killed_run_goes_on_from_what_is_finished(tmp_path, small, monkeypatch
     monkeypatch.setitem(build.__globals__, "PART", 200)
     folder = tmp_path / "atlas"
     killed(folder, 1)
-    with pytest.raises(ResultsError, match="missing .* when it is run again"):
+    with pytest.raises(ResultsError, match=r"missing .* when it is run again"):
         otd.atlas.load(folder)
     before = {path: path.stat().st_mtime_ns for path in folder.glob("part-*.parquet")}
     assert len(before) == 5
@@ -264,6 +265,31 @@ def test_on_four_states_they_can_be():
     assert otd.mean_dynamics(problem, otd.ETD()).stability.verdict == "stable"
 
 
+README = (Path(__file__).parents[2] / "README.md").read_text()
+
+
+def row(atlas, shape):
+    """A line of the README's table."""
+    table = {
+        name: ", ".join(
+            f"{n:,} {word}"
+            for word, n in (("unstable", c["unstable"]), ("marginal", c["marginal"]))
+            if n
+        )
+        for name, c in atlas.table().items()
+    }
+    assert table["GTD2"] == table["TDC"]
+    cells = [table[name] or "stable" for name in ("TD", "SETD", "GTD2", "ETD")]
+    cells.insert(2, f"{atlas.count('TD unstable and SETD unstable'):,}")
+    return f"| {' | '.join([shape, f'{len(atlas):,}', *cells])} |"
+
+
+@pytest.mark.slow
+def test_the_other_rows_of_the_readme_s_table():
+    assert row(otd.atlas(3, 2, on_policy=True), "3, 2, 2 on-policy") in README
+    assert row(otd.atlas(4, 2, largest=1), "4, 2, 1") in README
+
+
 @pytest.mark.slow
 def test_three_states_and_features_up_to_2(tmp_path):
     """The whole family, against the general route on 2000 random problems, and after a kill."""
@@ -279,6 +305,7 @@ def test_three_states_and_features_up_to_2(tmp_path):
         "TDC": {"stable": 405_120, "marginal": 528},
         "ResidualGradient": {"stable": 405_648},
     }
+    assert row(atlas, "3, 2, 2") in README
     assert atlas.count("TD unstable and SETD unstable") == 0
     assert atlas.count("GTD2 marginal and not TD marginal") == 0  # A is singular, for both
     assert atlas.count("TDC stable and not GTD2 stable or GTD2 stable and not TDC stable") == 0

@@ -62,6 +62,11 @@ def test_the_family_of_the_paper_s_kind_has_the_problems_that_it_has():
     assert np.array(cycle).sum(axis=0).tolist() == [1, 1, 1]
 
 
+def test_chains_up_to_their_names_are_the_functions_of_a_set_into_itself():
+    """OEIS A001372: 3, 7, 19, 47 of them on 2 to 5 points."""
+    assert [len(Family(n, 1, 1).chains) for n in range(2, 6)] == [3, 7, 19, 47]
+
+
 def check_against_the_general_route(family, learner, gamma, each):
     tables = tables_of(family, learner, gamma)
     rng = random.Random(1)
@@ -159,9 +164,9 @@ def test_a_learner_of_another_form_is_refused_by_name(learner, why):
 
 
 def test_a_rule_that_is_not_symmetric_is_refused():
-    with pytest.raises(LearnerError, match="FirstFeature is not .* treats features"):
+    with pytest.raises(LearnerError, match=r"FirstFeature is not .* treats features"):
         tables_of(Family(2, 2, 1), FirstFeature(), GAMMA)
-    with pytest.raises(LearnerError, match="OfAState is not .* which state"):
+    with pytest.raises(LearnerError, match=r"OfAState is not .* which state"):
         tables_of(Family(2, 1, 1), OfAState(), GAMMA)
 
 
