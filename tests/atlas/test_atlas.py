@@ -245,10 +245,19 @@ def test_the_command_counts_and_shows_a_proof(tmp_path):
 # problems it stays a conjecture, unless a larger family refutes it.
 
 
-def both_unstable():
+def moves(*targets):
+    """A chain that moves from each state to the given one."""
+    return tuple(tuple(int(t == k) for k in range(len(targets))) for t in targets)
+
+
+def both_unstable_on_four():
     """Four states that TD and SETD are both unstable on, with features of -1, 0 and 1."""
-    chain = ((0, 0, 0, 1), (0, 0, 0, 1), (0, 0, 0, 1), (0, 0, 1, 0))
-    return Family(4, 2, 1).problem(chain, [[-1, -1], [0, 1], [0, 1], [-1, 0]], "9/10")
+    return Family(4, 2, 1).problem(moves(3, 3, 3, 2), [[-1, -1], [0, 1], [0, 1], [-1, 0]], "9/10")
+
+
+def both_unstable_on_three():
+    """Three states, the discount 99/100."""
+    return Family(3, 2).problem(moves(2, 2, 1), [[-1, 0], [-2, 0], [0, -1]], "99/100")
 
 
 def test_td_and_setd_are_never_both_unstable_on_three_states_of_small_features(small):
@@ -256,8 +265,9 @@ def test_td_and_setd_are_never_both_unstable_on_three_states_of_small_features(s
     assert small.count("SETD unstable") == small.count("SETD unstable and TD stable") == 144
 
 
-def test_on_four_states_they_can_be():
-    problem = both_unstable()
+@pytest.mark.parametrize("made", [both_unstable_on_three, both_unstable_on_four])
+def test_they_can_both_be_unstable_beyond_that(made):
+    problem = made()
     for learner in PAIR:
         dynamics = otd.mean_dynamics(problem, learner)
         assert dynamics.stability.verdict == "unstable"
@@ -319,10 +329,22 @@ def test_three_states_and_features_up_to_2(tmp_path):
 
 
 @pytest.mark.slow
+def test_what_refutes_the_conjecture_on_three_states():
+    up_to_3 = otd.atlas(3, 2, largest=3, learners=PAIR)
+    assert len(up_to_3) == 3_131_136
+    assert up_to_3.count("TD unstable and SETD unstable") == 96
+    patient = otd.atlas(3, 2, learners=PAIR, discounts="99/100")
+    assert patient.count("TD unstable and SETD unstable") == 3_936
+    found = patient.smallest("TD unstable and SETD unstable").problem
+    assert found.Phi == both_unstable_on_three().Phi
+    assert found.P_pi == both_unstable_on_three().P_pi
+
+
+@pytest.mark.slow
 def test_four_states_and_features_up_to_2():
     atlas = otd.atlas(4, 2, learners=PAIR)
     assert len(atlas) == 99_278_848
     assert atlas.count("TD unstable and SETD unstable") == 109_152
     found = atlas.smallest("TD unstable and SETD unstable").problem
-    assert found.Phi == both_unstable().Phi
-    assert found.P_pi == both_unstable().P_pi
+    assert found.Phi == both_unstable_on_four().Phi
+    assert found.P_pi == both_unstable_on_four().P_pi
