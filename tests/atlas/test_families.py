@@ -103,7 +103,9 @@ def test_a_is_that_of_the_mean_dynamics(learner):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", [*JUDGED, *WITH_A_MEMORY], ids=lambda x: x.label)
+@pytest.mark.parametrize(
+    "learner", [otd.SETD(), otd.ETD(), otd.TDRC(), *WITH_A_MEMORY], ids=lambda x: x.label
+)
 @pytest.mark.parametrize(
     "family", [Family(2, 2, 1, parts=2), Family(3, 2, 1, on_policy=True, parts=2)], ids=str
 )
