@@ -36,6 +36,7 @@ from obliquetd.progress import Report, progress
 __all__ = ["DEFAULT", "build", "load"]
 
 DEFAULT = (TD(), SETD(), ETD(), GTD2(), TDC(), ResidualGradient())
+"""The learners that are judged where none is named."""
 PART = 2**17
 """Feature matrices of one part, before symmetry."""
 
