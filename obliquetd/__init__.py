@@ -199,7 +199,7 @@ HOMES = {
 """The module that each public name comes from, when it is first used."""
 
 ROOMS = (
-    "algebra", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
+    "algebra", "atlas", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
     "exploration", "features", "formats", "kernel", "learners", "mdp", "plotting", "problem",
     "processes", "progress", "reproduction", "report", "search", "words",
 )  # fmt: skip

@@ -52,6 +52,10 @@ COMMANDS = {
         "model", MODEL,
         "Search for a small problem on which a learner's expected update is unstable.",
     ),
+    "atlas": Command(
+        "atlas", MODEL,
+        "Judge every problem of a small family exactly, and answer questions about all of them.",
+    ),
     "learners": Command(
         "family", MODEL,
         "List the learners: their settings, source, what they converge to, and what is exact about them.",

@@ -19,6 +19,7 @@ SUBJECTS = {
         "words",
         "kernel",
         "search",
+        "atlas",
         "reproduction",
     ),
     "Below all of it": ("errors", "algebra", "processes", "progress"),
