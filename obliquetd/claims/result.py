@@ -180,7 +180,11 @@ class ClaimResult(HtmlTable):
             "verdict": self.verdict,
             "kernel": self.kernel and self.kernel.to_dict(),
             "informal": self.claim.informal or None,
-            **({"topic": self.claim.topic, "cites": list(self.claim.cites)} if self.claim.topic else {}),
+            **(
+                {"topic": self.claim.topic, "cites": list(self.claim.cites)}
+                if self.claim.topic
+                else {}
+            ),
             "evidence": self.evidence,
             "correction": self.outcome.correction or None,
             "numbers": {k: _serial(v) for k, v in self.outcome.numbers.items()},

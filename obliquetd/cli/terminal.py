@@ -103,9 +103,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{many}"
 
 
-def show_claims(
-    results: list[ClaimResult], evidence: bool, pack: Pack, seconds: float
-) -> None:
+def show_claims(results: list[ClaimResult], evidence: bool, pack: Pack, seconds: float) -> None:
     """A table of claims with their verdicts and assumptions, and a count of them, the paper's and ours apart."""
     from obliquetd.claims import tally
 

@@ -17,5 +17,7 @@ from obliquetd.folklore import errors
 from obliquetd.folklore import spans
 from obliquetd.folklore import stability
 from obliquetd.folklore import corrected
+from obliquetd.folklore import iterations
+from obliquetd.folklore import samples
 
 __all__ = ["PACK"]

@@ -91,9 +91,7 @@ def _bounded(factor: Callable[[Any], Any], proof: str) -> Outcome:
     topic="errors",
     title="On-policy the error of TD(lambda)'s fixed point is at most (1 - lambda gamma)/(1 - gamma) times the best one",
     statement=r"\|\Phi\theta^* - v\|_\xi \le \frac{1 - \lambda\gamma}{1 - \gamma}\|\Pi v - v\|_\xi",
-    setting=Setting(
-        TVR, fails=lambda p, learner: _beyond(p, learner, _contraction), learner=TD()
-    ),
+    setting=Setting(TVR, fails=lambda p, learner: _beyond(p, learner, _contraction), learner=TD()),
     informal=INFORMAL,
 )
 def td_bound_on_policy(factor: Callable[[Any], Any] = _contraction) -> Outcome:
@@ -156,7 +154,11 @@ def td_bound_off_policy(constant: int = 10**6, policy: str = "off-policy") -> Ou
         found, best = error(problem, TD()), _best(problem)
         if found <= constant**2 * best:
             return None
-        return {"squared error": found, "squared error of the best": best, "A": dynamics(problem, TD()).A}
+        return {
+            "squared error": found,
+            "squared error of the best": best,
+            "A": dynamics(problem, TD()).A,
+        }
 
     if policy == "on-policy":
         problems = [p for p in drawn(40, on_policy=True) if p.discount <= sp.Rational(9, 10)]
@@ -216,7 +218,10 @@ def _not_attained(problem: PolicyEvaluation) -> Observed | None:
     top = found / best  # attained where it is the largest root: no root above it
     if p.eval(top) == 0 and p.count_roots(top, None) == 1:
         return None
-    return {"squared ratio": top, "largest squared ratio of any reward": max(sp.N(r) for r in p.real_roots())}
+    return {
+        "squared ratio": top,
+        "largest squared ratio of any reward": max(sp.N(r) for r in p.real_roots()),
+    }
 
 
 ONE_LESS = Assumption(

@@ -6,7 +6,9 @@ from obliquetd.claims.pack import Pack, Reference
 
 __all__ = ["INFORMAL", "PACK"]
 
-INFORMAL = "its argument, in words, is not written down for Coq; the check tests it on exact problems"
+INFORMAL = (
+    "its argument, in words, is not written down for Coq; the check tests it on exact problems"
+)
 """Why a proved sentence has no file for a kernel."""
 
 ICML, NIPS, JMLR = (

@@ -132,7 +132,9 @@ def paper_sections(results: list[ClaimResult], pack: Pack = LYU_2018) -> list[Pa
         before = inside[-1][0] if inside else 0.0
         inside.append((before if place is None else place, _claim(result, known)))
     return [
-        PaperSection(n, pack.topics[n], [claim for _, claim in sorted(inside, key=lambda pair: pair[0])])
+        PaperSection(
+            n, pack.topics[n], [claim for _, claim in sorted(inside, key=lambda pair: pair[0])]
+        )
         for n, inside in found.items()
         if inside
     ]
