@@ -51,10 +51,12 @@ class Reference:
 
 
 def _by_topic(one: Claim) -> str:
+    """The topic of a claim."""
     return one.topic
 
 
 def _as_registered(_one: Claim) -> float | None:
+    """No place of its own."""
     return None
 
 

@@ -16,7 +16,12 @@ from obliquetd.folklore.pack import PACK
 from obliquetd.folklore import errors
 from obliquetd.folklore import spans
 from obliquetd.folklore import stability
-from obliquetd.folklore import corrected
+from obliquetd.folklore import aggregation
+from obliquetd.folklore import gradients
+from obliquetd.folklore import emphatic
+from obliquetd.folklore import gradient_td
+from obliquetd.folklore import residual
+from obliquetd.folklore import cut_traces
 from obliquetd.folklore import iterations
 from obliquetd.folklore import samples
 

@@ -21,10 +21,10 @@ from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import FQI, PFQI, iteration
 from obliquetd.errors import SingularError
 from obliquetd.estimators import Averager
+from obliquetd.folklore.aggregation import SOFT, soft_two_state
 from obliquetd.folklore.errors import OFF_POLICY
 from obliquetd.folklore.judge import decide, drawn, meeting
 from obliquetd.folklore.pack import INFORMAL, PACK
-from obliquetd.folklore.stability import SOFT, soft_two_state
 from obliquetd.learners import TD
 from obliquetd.problem import PolicyEvaluation
 

@@ -155,7 +155,7 @@ def complete_span_exact(change: str = "none") -> Outcome:
 
 
 def _moved(Phi: sp.Matrix) -> list[list[Any]]:
-    rows = Phi.tolist()
+    rows: list[list[Any]] = Phi.tolist()
     rows[0] = [rows[0][0] + 1, rows[0][1]]
     return rows
 

@@ -1,10 +1,9 @@
-"""What makes TD stable: actions and weights, discounts, traces, steps, aggregation."""
+"""What makes TD stable: actions and weights, discounts, traces, steps."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from obliquetd.claims.assumptions import (
@@ -14,7 +13,6 @@ from obliquetd.claims.assumptions import (
     ON_POLICY,
     POSITIVE_WEIGHTS,
     STATIONARY,
-    VALUES_EXIST,
     Assumption,
     dynamics,
 )
@@ -26,10 +24,10 @@ from obliquetd.domains.two_state import two_state
 from obliquetd.folklore.errors import OFF_POLICY, TVR
 from obliquetd.folklore.judge import decide, drawn, error, meeting
 from obliquetd.folklore.pack import INFORMAL, PACK
-from obliquetd.learners import ETD, TD, Learner, NStepTD
+from obliquetd.learners import TD, Learner, NStepTD
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["AGGREGATION", "SOFT", "soft_two_state"]
+__all__: list[str] = []
 
 HALF = sp.Rational(1, 2)
 OF_A_POLICY = (STATIONARY, POSITIVE_WEIGHTS, FULL_RANK, DISCOUNT)
@@ -254,176 +252,3 @@ def larger_lambda_better(pair: tuple[Any, Any] = (0, HALF)) -> Outcome:
         meeting(drawn(100, on_policy=True), Setting(TVR), large), violation, learner=large,
         proof="TD(1) has the best approximation (td-1-best-and-stable)" if pair[1] == 1 else "",
     )  # fmt: skip
-
-
-# --- aggregation ------------------------------------------------------------------------------
-
-
-def _aggregated(seed: int) -> PolicyEvaluation:
-    """A drawn off-policy problem of four states with the indicators of one to three groups, any weights."""
-    base = next(drawn(1, first=seed * 5 + 3))
-    rng = np.random.default_rng(seed)
-    groups = 1 + seed % 3
-    member = [*range(groups), *(int(k) for k in rng.integers(0, groups, size=4 - groups))]
-    return base.replace(
-        features=[[int(g == j) for j in range(groups)] for g in member],
-        xi=[int(x) for x in rng.integers(1, 9, size=4)],
-    )
-
-
-AGGREGATION = Assumption(
-    "aggregation",
-    "each row of Phi is a unit vector",
-    lambda p, _l: all(sorted(row) == [0] * (len(row) - 1) + [1] for row in p.Phi.tolist()),
-)
-SOFT = Assumption(
-    "averager",
-    "features are nonnegative, and sum to 1 at most in each state",
-    lambda p, _l: all(min(row) >= 0 and sum(row) <= 1 for row in p.Phi.tolist()),
-)
-
-
-@PACK.claim(
-    "aggregation-stable",
-    cites=("Tsitsiklis and Van Roy 1996", "Gordon 1995"),
-    topic="stability",
-    title="With state aggregation TD is stable off-policy, whatever the weights are",
-    statement=r"\phi(s) \in \{e_1, \dots, e_d\} \implies \mathrm{Re}\,\lambda(A) > 0",
-    setting=Setting(
-        (AGGREGATION, FULL_RANK, POSITIVE_WEIGHTS, DISCOUNT), fails=not_stable, learner=TD(),
-        without={"aggregation": lambda: (two_state(), TD())},
-    ),
-    informal=INFORMAL,
-)  # fmt: skip
-def aggregation_stable(soft: bool = False) -> Outcome:
-    """A = D (I - Q): D the weights of the groups, Q >= 0 with row sums of gamma at most; Gershgorin."""
-    problems = (_aggregated(k) for k in range(40))
-    return decide(
-        [soft_two_state()] if soft else problems, lambda p: not_stable(p, TD()), learner=TD(),
-        proof="A = D (I - Q) with D the diagonal of the groups' weights and Q >= 0 whose rows sum to gamma at most, so each "
-        "diagonal entry of A is larger than the other entries of its row together: by Gershgorin every eigenvalue has a "
-        "positive real part",
-    )  # fmt: skip
-
-
-def soft_two_state() -> PolicyEvaluation:
-    """The two-state example with an averager's features, 1/2 and 1."""
-    return two_state(reward=1).replace(features=[["1/2"], [1]])
-
-
-@PACK.claim(
-    "averagers-features-td-stable",
-    cites=("Gordon 1995",),
-    where="which says it of fitted iterations, not of TD",
-    topic="stability",
-    title="With an averager's features, nonnegative and of sum 1 at most, TD never diverges",
-    statement=r"\phi(s) \ge 0,\ \textstyle\sum_j\phi_j(s) \le 1 \implies \mathrm{Re}\,\lambda(A) \ge 0",
-    setting=Setting((SOFT, *OFF_POLICY), learner=TD()),
-)
-def averagers_features_td_stable(hard: bool = False) -> Outcome:
-    """The two-state example with its feature halved."""
-    problems = (_aggregated(k) for k in range(20)) if hard else [soft_two_state()]
-    return decide(
-        problems, lambda p: unstable(p, TD()), learner=TD(),
-        proof="by aggregation-stable" if hard else "",
-        says="on the two-state example with the features 1/2 and 1",
-    )  # fmt: skip
-
-
-# --- gradients --------------------------------------------------------------------------------
-
-
-def _asymmetric(problem: PolicyEvaluation, learner: Learner | None) -> Observed | None:
-    A = dynamics(problem, learner).A
-    return None if A == A.T else {"A": A}
-
-
-REVERSIBLE = Assumption(
-    "reversible",
-    "xi(s) P(s, s') = xi(s') P(s', s), with discounts",
-    lambda p, _l: (M := sp.diag(*p.xi) * (sp.eye(len(p.states)) - p.L_pi)) == M.T,
-)
-
-
-@PACK.claim(
-    "td-is-gradient-descent",
-    cites=("Barnard 1993",),
-    where="which shows the contrary",
-    topic="stability",
-    title="The mean update of on-policy TD is the negative gradient of some function",
-    statement=r"\exists J:\quad b - A\theta = -\nabla J(\theta)",
-    setting=Setting(TVR, learner=TD()),
-)
-def td_is_gradient_descent(chain: str = "any") -> Outcome:
-    """A gradient has a symmetric derivative, so A would have to be symmetric."""
-    if chain == "reversible":
-        return td_gradient_reversible.check()
-    return decide(
-        meeting(drawn(200, on_policy=True), Setting(TVR), TD()),
-        lambda p: _asymmetric(p, TD()), learner=TD(),
-        says="the derivative of a gradient is symmetric, and A is not",
-    )  # fmt: skip
-
-
-def _reversible(seed: int) -> PolicyEvaluation:
-    """A random walk on a weighted graph of three states, which is reversible."""
-    rng = np.random.default_rng(seed)
-    W = rng.integers(1, 6, size=(3, 3))
-    W = W + W.T
-    P = [[sp.Rational(int(x), int(row.sum())) for x in row] for row in W]
-    Phi = [[1, int(rng.integers(-3, 4))], [0, 1], [int(rng.integers(-3, 4)), 2]]
-    return PolicyEvaluation.from_chain(
-        P, [int(x) for x in rng.integers(-3, 4, size=3)], discount="9/10", features=Phi
-    )
-
-
-@PACK.claim(
-    "td-gradient-reversible",
-    cites=("Ollivier 2018",),
-    topic="stability",
-    title="For a reversible chain the mean update of on-policy TD is a gradient",
-    statement=r"\Xi P = P^\top\Xi \implies A = A^\top,\ b - A\theta = -\nabla(\tfrac12\theta^\top A\theta - b^\top\theta)",
-    setting=Setting((REVERSIBLE,), fails=_asymmetric, learner=TD()),
-    informal=INFORMAL,
-)
-def td_gradient_reversible(lam: Any = 0) -> Outcome:
-    """A = Phi'(Xi - gamma Xi P)Phi."""
-    return decide(
-        drawn(20, on_policy=True) if lam else (_reversible(k) for k in range(40)),
-        lambda p: _asymmetric(p, TD()), learner=TD(),
-        proof="A = Phi'(Xi - gamma Xi P)Phi is symmetric where Xi P is",
-    )  # fmt: skip
-
-
-def _interest(problem: PolicyEvaluation) -> list[int]:
-    return [1 + k for k in range(len(problem.states))]
-
-
-# --- emphatic TD ------------------------------------------------------------------------------
-
-
-@PACK.claim(
-    "etd-stable",
-    cites=("Sutton, Mahmood and White 2016",),
-    topic="stability",
-    title="ETD(lambda) with beta = gamma and any positive interest is stable off-policy",
-    statement=r"\beta = \gamma,\ i(s) > 0 \implies \mathrm{Re}\,\lambda(\Phi^\top M(I - P^\lambda_\pi)\Phi) > 0",
-    setting=Setting((COVERAGE, STATIONARY, POSITIVE_WEIGHTS, FULL_RANK, VALUES_EXIST), fails=not_stable, learner=ETD()),
-    informal="Coq accepts its algebra in the pack of the paper, as etd-lambda-off-policy-stable",
-)  # fmt: skip
-def etd_stable(beta: Any = None) -> Outcome:
-    """v'M(I - G)v >= 1/2 sum of i xi v^2 with m = xi i + G'm, as in the pack of the paper."""
-    learners = [
-        ETD(lam=lam, **({} if beta is None else {"beta": beta}), **interest)
-        for lam in (0, HALF)
-        for interest in ({}, {"interest": _interest})
-    ]
-    for learner in learners:
-        outcome = decide(
-            [two_state(), *drawn(20)], lambda p, one=learner: not_stable(p, one), learner=learner,  # type: ignore[misc]
-            proof="G = P^lambda >= 0 has row sums of 1 at most, and m = xi i + G'm >= xi i, so v'M(I - G)v >= 1/2 sum of xi i v^2. "
-            "At lambda = 0 and 1/2, with interest 1 and 1 + s",
-        )  # fmt: skip
-        if outcome.counterexample is not None:
-            return outcome
-    return outcome
