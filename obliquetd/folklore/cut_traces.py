@@ -23,7 +23,8 @@ from obliquetd.claims.stable import not_stable, unstable, verdict_on
 from obliquetd.folklore.errors import OFF_POLICY
 from obliquetd.folklore.judge import decide, drawn, meeting
 from obliquetd.folklore.pack import PACK
-from obliquetd.learners import TD, (
+from obliquetd.learners import (
+    TD,
     Learner,
     Retrace,
     TreeBackup,

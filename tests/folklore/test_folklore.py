@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import sympy as sp
@@ -240,6 +241,14 @@ def test_the_factor_of_a_target_that_is_held():
 def test_v_trace_finds_the_values_of_the_clipped_policy():
     correction = PACK.registry["v-trace-fixed-point"].check().correction
     assert "min(rho_bar mu, pi)" in correction
+
+
+def test_the_first_screen_counts_the_sentences():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    for origin, whose in (("paper", "of the folklore"), ("ours", "of ours beside it")):
+        found = Counter(EXPECTED[c.id] for c in PACK.registry if c.origin == origin)
+        told = ", ".join(f"{found[v]} {v}" for v in Verdict if found[v])
+        assert f"\n{sum(found.values())} sentences {whose}: {told}\n" in text
 
 
 def test_counts():
