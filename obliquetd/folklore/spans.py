@@ -137,7 +137,7 @@ def _realizable(seed: int, tilt: int = 0) -> PolicyEvaluation:
     cites=("Munos and Szepesvari 2008",),
     where="whose inherent Bellman error is 0 then",
     topic="errors",
-    title="A span that the Bellman operator maps into itself makes every oblique method exact",
+    title="Where the Bellman operator maps the span into itself, every oblique method is exact",
     statement=r"T\,\mathrm{span}(\Phi) \subseteq \mathrm{span}(\Phi),\ \det X^\top L\Phi \neq 0 \implies \Phi\theta_X = v",
     setting=Setting((*EVERY_X, COMPLETE), fails=_not_exact),
     informal=INFORMAL,
@@ -195,7 +195,7 @@ def realizable_td_converges(policy: str = "off-policy") -> Outcome:
     cites=("Ghosh and Bellemare 2020",),
     where="which asks for an orthogonal basis as well",
     topic="stability",
-    title="A span that the Bellman operator maps into itself makes TD stable for all weights xi > 0",
+    title="Where the Bellman operator maps the span into itself, TD is stable for all weights xi > 0",
     statement=r"T\,\mathrm{span}(\Phi) \subseteq \mathrm{span}(\Phi) \implies \mathrm{Re}\,\lambda(A) > 0",
     setting=Setting((FULL_RANK, POSITIVE_WEIGHTS, VALUES_EXIST, COMPLETE), learner=TD()),
 )
