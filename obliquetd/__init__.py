@@ -200,7 +200,7 @@ HOMES = {
 
 ROOMS = (
     "algebra", "atlas", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
-    "exploration", "features", "formats", "kernel", "learners", "mdp", "plotting", "problem",
+    "exploration", "features", "folklore", "formats", "kernel", "learners", "mdp", "plotting", "problem",
     "processes", "progress", "reproduction", "report", "search", "words",
 )  # fmt: skip
 """The parts of the package, each imported when it is first used."""

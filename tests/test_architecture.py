@@ -17,7 +17,7 @@ import obliquetd
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
     "errors", "algebra", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
-    "experiments", "atlas", "estimators", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
+    "experiments", "atlas", "estimators", "folklore", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
 )  # fmt: skip
 ROOM = (
     "places", "checks", "inputs", "rows", "native", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "piecewise", "fixed_point", "matrices", "evaluation", "record", "rounding", "compare", "analysis", "sensitivity",

@@ -6,12 +6,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from obliquetd.claims.claim import Outcome, Verdict
 from obliquetd.claims.formal import accepted
 from obliquetd.claims.result import ORIGINS, Claim, ClaimResult, Origin
 from obliquetd.claims.setting import Setting
 from obliquetd.errors import InputError
+
+if TYPE_CHECKING:
+    from obliquetd.claims.pack import Pack
 
 __all__ = ["REGISTRY", "Registry", "claim", "tally", "verify"]
 
@@ -61,6 +65,8 @@ def claim(
     beside: str = "",
     formal: str = "",
     informal: str = "",
+    topic: str = "",
+    cites: tuple[str, ...] = (),
     registry: Registry | None = None,
 ) -> Callable[[Callable[..., Outcome]], Claim]:
     """Register a check as a claim.
@@ -81,6 +87,9 @@ def claim(
     formal, informal : str
         For a statement proved for every size: "words" where its rewriting is a proof for Coq, or the
         name of a file that ships; else why it has no such file.
+    topic, cites : optional
+        The section of its pack's page, and the keys of those who say it: see
+        :class:`obliquetd.claims.Pack`.
     registry : Registry, optional
         The paper's, unless you keep your own.
 
@@ -96,7 +105,8 @@ def claim(
 
     def register(check: Callable[..., Outcome]) -> Claim:
         new = Claim(
-            id, where, title, statement, check, origin, setting or Setting(), scope, beside, formal, informal
+            id, where, title, statement, check, origin, setting or Setting(), scope, beside, formal, informal,
+            topic, cites,
         )  # fmt: skip
         (REGISTRY if registry is None else registry).add(new)
         return new
@@ -108,6 +118,7 @@ def verify(
     ids: Iterable[str] | None = None,
     *,
     registry: Registry | None = None,
+    pack: str | Pack | None = None,
     progress: Callable[[Claim], None] | None = None,
 ) -> list[ClaimResult]:
     """Check claims: by default every claim of the paper, and ours beside them.
@@ -117,6 +128,9 @@ def verify(
     ids : iterable of str, optional
     registry : Registry, optional
         The paper's, unless you keep your own.
+    pack : str or Pack, optional
+        In place of a registry: "lyu-2018" (the paper's, which None means too), "folklore", a pack of
+        your own, or a Python file that makes one.
     progress : callable, optional
         Called with each claim before it is checked.
 
@@ -130,8 +144,10 @@ def verify(
     --------
     >>> [(r.id, r.verdict) for r in verify(["table-1-setd", "table-1-etd"])]
     [('table-1-setd', 'verified'), ('table-1-etd', 'corrected')]
+    >>> [(r.id, r.verdict) for r in verify(["v-trace-fixed-point"], pack="folklore")]
+    [('v-trace-fixed-point', 'corrected')]
     """
-    known = REGISTRY if registry is None else registry
+    known = _claims_of(registry, pack)
     chosen = list(known) if ids is None else [known[i] for i in ids]
     results = []
     for one in chosen:
@@ -139,6 +155,16 @@ def verify(
             progress(one)
         results.append(_judge(one))
     return results
+
+
+def _claims_of(registry: Registry | None, pack: str | Pack | None) -> Registry:
+    if pack is None:
+        return REGISTRY if registry is None else registry
+    if registry is not None:
+        raise InputError("registry and pack both say which claims are meant; give one of the two")
+    from obliquetd.claims.pack import pack_of
+
+    return pack_of(pack).registry
 
 
 def _judge(one: Claim) -> ClaimResult:

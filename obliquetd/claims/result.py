@@ -49,6 +49,10 @@ class Claim:
         rewriting, else the name of the file that ships.
     informal : str
         For a proved statement without such a file: why it has none.
+    topic : str
+        The section of its pack's page.
+    cites : tuple of str
+        The keys, in its pack's bibliography, of those who say it.
     """
 
     id: str
@@ -62,6 +66,8 @@ class Claim:
     beside: str = ""
     formal: str = ""
     informal: str = ""
+    topic: str = ""
+    cites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,6 +108,13 @@ class ClaimResult(HtmlTable):
         return self.claim.origin
 
     @property
+    def said(self) -> str:
+        """Who says it, as a clause."""
+        if self.origin == "ours":
+            return "we ask it"
+        return "it is said there" if self.claim.cites else "the paper says it"
+
+    @property
     def assumptions(self) -> list[Dropped]:
         """Each assumption, with what is known of the statement without it."""
         return list(self.dropped)
@@ -134,8 +147,7 @@ class ClaimResult(HtmlTable):
         return "; ".join(f"{a.name} ({a.needed})" for a in self.assumptions)
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
-        said = "the paper says it" if self.origin == "paper" else "we ask it"
-        rows = [["claim", self.claim.title], ["where", f"{self.claim.where}; {said}"]]
+        rows = [["claim", self.claim.title], ["where", f"{self.claim.where}; {self.said}"]]
         rows += [["verdict", self.verdict_text], ["evidence", self.evidence]]
         if self.kernel is not None:
             rows.append(["kernel", str(self.kernel)])
@@ -168,6 +180,11 @@ class ClaimResult(HtmlTable):
             "verdict": self.verdict,
             "kernel": self.kernel and self.kernel.to_dict(),
             "informal": self.claim.informal or None,
+            **(
+                {"topic": self.claim.topic, "cites": list(self.claim.cites)}
+                if self.claim.topic
+                else {}
+            ),
             "evidence": self.evidence,
             "correction": self.outcome.correction or None,
             "numbers": {k: _serial(v) for k, v in self.outcome.numbers.items()},

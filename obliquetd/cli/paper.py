@@ -48,34 +48,46 @@ def verify(
             "--html", help="Write an HTML page with every formula and all evidence to this file."
         ),
     ] = None,
+    pack: Annotated[
+        str,
+        typer.Option(
+            "--pack",
+            help="Check this pack of claims: lyu-2018, folklore, or a Python file that makes one.",
+            autocompletion=choices("lyu-2018", "folklore"),
+        ),
+    ] = "lyu-2018",
     force: Force = False,
 ) -> None:
-    """Check the claims of the paper Lyu et al. (2018), and our own beside them, one by one.
+    """Check the claims of the paper Lyu et al. (2018), and our own beside them, or those of another pack.
 
     Each claim gets a verdict with its evidence: proved, verified, refuted, corrected or open.
     All claims take about a minute. A page that an earlier call wrote is replaced. Any other
     file that exists is kept, unless --force is given.
 
     Examples: [bold]obliquetd verify[/], [bold]obliquetd verify table-1-etd --json[/],
-    [bold]obliquetd verify --html claims.html[/]
+    [bold]obliquetd verify --html claims.html[/], [bold]obliquetd verify --pack folklore[/]
     """
+    from obliquetd.claims import pack_of
     from obliquetd.claims import verify as check_claims
 
     check_outputs({"--html": html}, force=force, makes_folders=True)
+    source = pack_of(pack)
     start = time.perf_counter()
     with err.status("checking ...") as status:
         results = check_claims(
-            ids or None, progress=lambda c: status.update(f"checking {escape(c.id)} ...")
+            ids or None,
+            pack=source,
+            progress=lambda c: status.update(f"checking {escape(c.id)} ..."),
         )
     if html is not None:
         from obliquetd.report import claims_page, write_page
 
-        write_page(claims_page(results), html)
+        write_page(claims_page(results, source), html)
         err.print(f"written: {escape(html)}", soft_wrap=True)
     if as_json:
         print_json([r.to_dict() for r in results])
     else:
-        show_claims(results, evidence, time.perf_counter() - start)
+        show_claims(results, evidence, source, time.perf_counter() - start)
     failed = [r for r in results if r.failed]
     for r in failed:
         say_error(f"the check of {r.id} failed: {r.evidence}")

@@ -16,7 +16,7 @@ from obliquetd.display import visible
 from obliquetd.learners import parameters
 
 if TYPE_CHECKING:
-    from obliquetd.claims import ClaimResult
+    from obliquetd.claims import ClaimResult, Pack
 
 __all__ = [
     "MOST_STATES",
@@ -103,7 +103,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{many}"
 
 
-def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> None:
+def show_claims(results: list[ClaimResult], evidence: bool, pack: Pack, seconds: float) -> None:
     """A table of claims with their verdicts and assumptions, and a count of them, the paper's and ours apart."""
     from obliquetd.claims import tally
 
@@ -129,7 +129,7 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
     out.print(table)
     for origin, count in tally(results).items():
         if count:
-            whose = "of the paper" if origin == "paper" else "of ours"
+            whose = pack.whose if origin == "paper" else "of ours"
             told = ", ".join(f"{n} [{COLORS[v]}]{v}[/]" for v, n in count.items())
             out.print(f"{counted(sum(count.values()), 'claim')} {whose}: {told}")
     kernel = sum(r.kernel is not None for r in results)
@@ -138,13 +138,13 @@ def show_claims(results: list[ClaimResult], evidence: bool, seconds: float) -> N
             f"(kernel): Coq accepted the proof, as a file; {counted(kernel, 'claim')}. obliquetd prove writes the files"
         )
     out.print(f"{counted(len(results), 'claim')} in {seconds:.1f} s")
-    _show_false(results)
+    _show_false(results, pack)
 
 
-def _show_false(results: list[ClaimResult]) -> None:
+def _show_false(results: list[ClaimResult], pack: Pack) -> None:
     """What is refuted and what is corrected, last, since it is what a reader came for."""
     for verdict in ("refuted", "corrected"):
-        for origin, whose in (("paper", "the paper's"), ("ours", "ours")):
+        for origin, whose in (("paper", pack.whose), ("ours", "ours")):
             names = [r.id for r in results if r.verdict == verdict and r.origin == origin]
             if names:
                 told = escape(", ".join(names))

@@ -11,7 +11,7 @@ from pathlib import Path
 from obliquetd.errors import LearnerError
 from obliquetd.learners.base import Learner
 
-__all__ = ["learner_class"]
+__all__ = ["learner_class", "names_in"]
 
 
 def learner_class(spec: str) -> type[Learner]:
@@ -30,10 +30,7 @@ def learner_class(spec: str) -> type[Learner]:
     path, _, name = spec.rpartition(":")
     if not path.endswith(".py") or not name.isidentifier():
         raise LearnerError(f"{spec!r} names no class in a file; expected FILE.py:CLASS")
-    file = Path(path).resolve()
-    if not file.is_file():
-        raise LearnerError(f"there is no file {path!r} to read the learner {name} from")
-    found = _module(file, file.stat().st_mtime_ns)
+    found = names_in(path, f"the learner {name}")
     kind = found.get(name)
     if not (isinstance(kind, type) and issubclass(kind, Learner)):
         own = [k for k, v in found.items() if isinstance(v, type) and issubclass(v, Learner)
@@ -43,6 +40,20 @@ def learner_class(spec: str) -> type[Learner]:
             + (f"it defines {', '.join(own)}" if own else "it defines none")
         )
     return kind
+
+
+def names_in(path: str, what: str = "it") -> dict[str, object]:
+    """What a Python file defines, by name; the file is run.
+
+    Raises
+    ------
+    LearnerError
+        Where there is no such file, or it raises.
+    """
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise LearnerError(f"there is no file {path!r} to read {what} from")
+    return _module(file, file.stat().st_mtime_ns)
 
 
 @cache

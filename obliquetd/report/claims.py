@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from obliquetd.claims import ClaimResult, Verdict
+from obliquetd.claims import ClaimResult, Pack, Verdict
 from obliquetd.claims.claim import told, value_text
 from obliquetd.claims.formal import Kernel
-from obliquetd.claims.places import ELSEWHERE, SECTIONS, place_in_paper, section_of
+from obliquetd.claims.lyu_2018 import PACK as LYU_2018
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import data_link, text_link
 from obliquetd.report.prose import is_long, typeset
@@ -29,6 +29,8 @@ BARE = re.compile(r"(?:(?<![\\A-Za-z{_])|(?<=\\\{))([A-Z]*TD\d?|TDC)(?![A-Za-z}]
 """Names of learners that stand by themselves in a formula."""
 WORDS = re.compile(r"(\\(?:text|mathrm|operatorname|mbox)\{[^{}]*\})")
 LEARNER = re.compile(r"_\{([A-Z]{2,}\d?)\}")
+ROMAN = re.compile(r"[IVX]+(-[A-Z])?$")
+"""Numbers of sections that are told with their titles."""
 FALSE = (str(Verdict.REFUTED), str(Verdict.CORRECTED))
 
 
@@ -72,6 +74,7 @@ class ClaimSection:
     observed: list[Seen]
     origin: str
     assumptions: list[Hypothesis]
+    said: str = "the paper says it"
     proof: Kernel | None = None
     """The file that Coq accepted."""
 
@@ -107,7 +110,7 @@ class PaperSection:
     @property
     def name(self) -> str:
         """Its number and title."""
-        return self.title if self.number == "Abstract" else f"{self.number} {self.title}".strip()
+        return f"{self.number} {self.title}" if ROMAN.match(self.number) else self.title
 
     @property
     def counts(self) -> Counter[str]:
@@ -115,22 +118,23 @@ class PaperSection:
         return Counter(c.verdict for c in self.claims)
 
 
-def paper_sections(results: list[ClaimResult]) -> list[PaperSection]:
+def paper_sections(results: list[ClaimResult], pack: Pack = LYU_2018) -> list[PaperSection]:
     """The sections that have claims, in the order of the paper; what is not on the paper comes last.
 
-    In a section the claims are in the order of what they name. One that names nothing with a number follows
+    In a section the claims are in the order of what they name, where the pack says it. One that names nothing with a number follows
     the one that was registered before it.
     """
     known = {r.id for r in results}
-    found: dict[str, list[tuple[float, ClaimSection]]] = {n: [] for n in (*SECTIONS, ELSEWHERE)}
+    found: dict[str, list[tuple[float, ClaimSection]]] = {n: [] for n in pack.topics}
     for result in results:
-        inside = found[section_of(result.claim.where)]
-        place = place_in_paper(result.claim.where)
+        inside = found[pack.section_of(result.claim)]
+        place = pack.place_of(result.claim)
         before = inside[-1][0] if inside else 0.0
         inside.append((before if place is None else place, _claim(result, known)))
-    titles = {**SECTIONS, ELSEWHERE: "Claims"}
     return [
-        PaperSection(n, titles[n], [claim for _, claim in sorted(inside, key=lambda pair: pair[0])])
+        PaperSection(
+            n, pack.topics[n], [claim for _, claim in sorted(inside, key=lambda pair: pair[0])]
+        )
         for n, inside in found.items()
         if inside
     ]
@@ -162,6 +166,7 @@ def _claim(result: ClaimResult, known: Collection[str]) -> ClaimSection:
             Hypothesis(typeset(a.name), typeset(a.statement), a.needed, typeset(a.evidence, known))
             for a in result.assumptions
         ],
+        said=result.said,
         proof=result.kernel,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from obliquetd.claims import ClaimResult, tally
+from obliquetd.claims import ClaimResult, Pack, Reference, pack_of, tally
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
@@ -29,15 +29,22 @@ def model_page(
     return render("model.html.j2", report=report_on(problem, title, learners), long=LONG_TABLE)
 
 
-def claims_page(results: list[ClaimResult]) -> str:
-    """The verdicts on the paper's claims as HTML text."""
-    sections = paper_sections(results)
+def claims_page(results: list[ClaimResult], pack: str | Pack = "lyu-2018") -> str:
+    """The verdicts on the claims of a pack, the paper's unless given, as HTML text."""
+    source = pack_of(pack)
+    sections = paper_sections(results, source)
     found = [claim for section in sections for claim in section.claims if claim.is_false]
     wrong = sorted(found, key=lambda c: (c.origin != "paper", FALSE.index(c.verdict)))
     return render(
         "claims.html.j2", sections=sections, counts=tally(results), marks=MARKS, summary=summary,
-        wrong=wrong,
+        wrong=wrong, pack=source, cited=_cited(results, source),
     )  # fmt: skip
+
+
+def _cited(results: list[ClaimResult], pack: Pack) -> list[Reference]:
+    """The works that these claims cite, in the order of the bibliography; all of it where none cites any."""
+    keys = {key for r in results for key in r.claim.cites}
+    return [r for r in pack.bibliography if r.key in keys] or list(pack.bibliography)
 
 
 def card_page(problem: PolicyEvaluation, learner: Learner, spelled: str | None = None) -> str:

@@ -16,7 +16,7 @@ MEANS = {
     Verdict.OPEN: "not decided here",
 }
 CARD = """<div class="claim {{ claim.verdict }}">
-<p class="soft">{{ claim.where }} · {{ "the paper says it" if claim.origin == "paper" else "we ask it" }} ·
+<p class="soft">{{ claim.where }} · {{ claim.said }} ·
 <code>{{ claim.id }}</code> · <span class="verdict {{ claim.verdict }}">{{ claim.mark }} {{ claim.verdict }}</span></p>
 <div class="formula" tabindex="0">{{ claim.formula }}</div>
 {% if claim.correction %}<p><strong>Right is:</strong> {{ claim.correction }}</p>{% endif %}

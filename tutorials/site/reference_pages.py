@@ -16,6 +16,7 @@ SUBJECTS = {
     "Files, pictures and pages": ("formats", "plotting", "report", "exploration", "display"),
     "Claims, counterexamples and the paper": (
         "claims",
+        "folklore",
         "words",
         "kernel",
         "search",
