@@ -6,16 +6,18 @@ Drawn from the problem with a number in place of the symbol, not from the page's
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
 
 from obliquetd.algebra import EXACT, cell_text
 from obliquetd.display import mathtext
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.regions import put_in
-from obliquetd.errors import InputError, ObliqueTDError
+from obliquetd.errors import InputError, NoSolutionError, NotUniqueError, ObliqueTDError
 from obliquetd.exploration.quantities import quantities_of
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
@@ -111,7 +113,7 @@ def _frame(exploration: Exploration, value: Any) -> Axes:
     slider = exploration.sliders[0]
     others = {s.symbol: s.places[s.start] for s in exploration.sliders[1:]}
     told = [
-        f"{s} = {cell_text(x)}" + f" ≈ {float(x):.3g}" * (x.q > 1)
+        f"{sp.pretty(s, use_unicode=True)} = {cell_text(x)}{_decimal(x)}"
         for s, x in {slider.symbol: value, **others}.items()
     ]
     figure.suptitle(mathtext(", ".join(told)), fontsize=20)
@@ -133,6 +135,14 @@ def _frame(exploration: Exploration, value: Any) -> Axes:
         draw = {"plane": _plane, "field": _field, "curves": _spectrum}[exploration.shape]
         draw(found, exploration.learners, ax)
     return ax
+
+
+def _decimal(x: Any) -> str:
+    """The decimal of a fraction, behind the sign that says whether it is all of it."""
+    if x.q == 1:
+        return ""
+    text = f"{float(x):.3g}"
+    return f" {'=' if Fraction(text) == Fraction(int(x.p), int(x.q)) else '≈'} {text}"
 
 
 def _numbers(
@@ -161,9 +171,13 @@ def _told(dynamics: MeanDynamics) -> str:
     try:
         theta = dynamics.fixed_point()
         shown = ", ".join(cell_text(x) for x in list(theta)[:3])
-        out.append(f"theta = {shown}{', ...' if len(theta) > 3 else ''}")
-    except ObliqueTDError:
-        out.append("no fixed point, or many")
+        out.append(f"θ = {shown}{', ...' if len(theta) > 3 else ''}")
+    except NoSolutionError:
+        out.append("no fixed point")
+    except NotUniqueError:
+        out.append("many fixed points")
+    except ObliqueTDError as error:
+        out.append(str(error))
     return "\n".join(out)
 
 

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["eigenvalues"]
 
 HEIGHT = 0.3
-"""The height of the largest imaginary part, in rows."""
+"""The height of the largest imaginary part of a row, in rows."""
+FLAT = 0.02
+"""Imaginary parts are enlarged as if the largest were at least that share of the row's largest eigenvalue:
+what rounding makes of a repeated real one is not blown up."""
 NEAR = 0.05
 """What lies this near to 0, as a share of the whole width, is shown enlarged as well."""
 SAME = 1e-7
 """Floating eigenvalues as near as that, as a share of the largest, are counted as one."""
 SPOTS = (
     (0.0, 10.0), (14.0, 0.0), (0.0, -10.0), (-14.0, 0.0), (12.0, 10.0), (12.0, -10.0), (-12.0, 10.0), (-12.0, -10.0),
+    (-8.0, 12.0), (8.0, 12.0), (-8.0, -12.0), (8.0, -12.0),
 )  # fmt: skip
 """Where a number may stand beside its mark, in points; the first that is free is taken."""
 ROOM = (15.0, 9.0)
@@ -67,7 +71,7 @@ def eigenvalues(
     points = np.array([0, *(x for found, _ in spectra.values() for x, _ in found)])
     low, high = float(points.real.min()), float(points.real.max())
     width = max(high - low, 1e-12)
-    tall = float(np.abs(points.imag).max())
+    tall = {name: _tallest(found) for name, (found, _) in spectra.items()}
     window = (low - max(0.1 * width, 0.15 * high), high + 0.1 * width)
     near = [abs(x) for x in points if 0 < abs(x) < NEAR * width]
     reach = 1.3 * max(near, default=0.0)
@@ -78,7 +82,10 @@ def eigenvalues(
     notes = ["hatched: unstable"]
     if any(frozen for _, frozen in spectra.values()):
         notes.append("hollow: no update moves there")
-    told = " · ".join(notes) + ("\nheight in a row: imaginary part" if tall else "")
+    told = " · ".join(notes)
+    if any(tall.values()):
+        own = ", each row on its own scale" if sum(x > 0 for x in tall.values()) > 1 else ""
+        told += f"\nheight in a row: imaginary part{own}"
     ax.set_title(told, loc="left", fontsize="small")
     if near:
         from mpl_toolkits.axes_grid1 import make_axes_locatable  # type: ignore[import-untyped]
@@ -120,11 +127,17 @@ def _counted(dynamics: MeanDynamics) -> Counted:
     return out, frozen
 
 
+def _tallest(found: list[tuple[complex, int]]) -> float:
+    """The imaginary part that is drawn at full height in a row, 0 where all are real."""
+    tall = max((abs(x.imag) for x, _ in found), default=0.0)
+    return max(tall, FLAT * max(abs(x) for x, _ in found)) if tall else 0.0
+
+
 def _draw(
     ax: Axes, named: Mapping[str, MeanDynamics], spectra: Mapping[str, Counted],
-    window: tuple[float, float], tall: float, *, enlarged: float = 0.0,
+    window: tuple[float, float], tall: Mapping[str, float], *, enlarged: float = 0.0,
 ) -> None:  # fmt: skip
-    """The rows inside a window; imaginary parts are heights, of which ``tall`` is the largest.
+    """The rows inside a window; imaginary parts are heights, of which ``tall`` is a row's largest.
 
     What is at most ``enlarged`` is shown and numbered elsewhere.
     """
@@ -137,7 +150,8 @@ def _draw(
     for row, (name, (found, frozen)) in enumerate(spectra.items()):
         kind: Any = named[name].learner
         ax.axhline(row, color="#CCCCCC", linewidth=0.7, zorder=0.5)
-        places = [(x.real, row - (HEIGHT * x.imag / tall if tall else 0)) for x, _ in found]
+        scale = HEIGHT / tall[name] if tall[name] else 0.0
+        places = [(x.real, row - scale * x.imag) for x, _ in found]
         counts = [times for _, times in found]
         where = [place for place, times in zip(places, counts, strict=True) for _ in range(times)]
         x, y = np.array(where).reshape(-1, 2).T

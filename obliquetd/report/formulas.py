@@ -125,9 +125,9 @@ def equation(letter: str, value: Any, ranges: Ranges | None = None) -> Markup:
         near = _matrix(letter, rounded, r"\approx")
         if any("exact" in number_text(x) for x in numbers):  # too long to be read
             return near
-        exact = Markup('<details class="exact"><summary>{}, exact</summary>{}</details>').format(
-            mathml(letter), _matrix(letter, rows)
-        )
+        exact = Markup(
+            '<details class="exact away"><summary>{}, exact</summary>{}</details>'
+        ).format(mathml(letter), _matrix(letter, rows))
         return Markup("{}{}").format(near, exact)
     return _with_names(letter, rows, long, ranges or {})
 
@@ -185,7 +185,7 @@ def _line(letter: str, rows: list[list[Any]], relation: str) -> Markup:
 
 
 def _box(letter: str, size: str, inner: Markup) -> Markup:
-    return Markup("<details><summary>{}, {}</summary>{}</details>").format(
+    return Markup('<details class="away"><summary>{}, {}</summary>{}</details>').format(
         mathml(letter), size, inner
     )
 
@@ -221,9 +221,9 @@ def _with_names(
         for at, x in long.items()
     )
     count = f"{len(long)} long entr{'y' if len(long) == 1 else 'ies'}"
-    return Markup("{}<details><summary>{} of {}, drawn and in full</summary>{}</details>").format(
-        matrix, count, mathml(letter), entries
-    )
+    return Markup(
+        '{}<details class="away"><summary>{} of {}, drawn and in full</summary>{}</details>'
+    ).format(matrix, count, mathml(letter), entries)
 
 
 def equations(

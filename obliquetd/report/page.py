@@ -10,6 +10,7 @@ from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
 from obliquetd.report.model import LONG_TABLE, report_on
 from obliquetd.report.rendering import render, write_page
+from obliquetd.report.sketch import SKETCHED
 
 __all__ = ["card_page", "claims_page", "model_page", "write_page"]
 
@@ -26,7 +27,12 @@ def model_page(
     >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
     (True, False, 5)
     """
-    return render("model.html.j2", report=report_on(problem, title, learners), long=LONG_TABLE)
+    return render(
+        "model.html.j2",
+        report=report_on(problem, title, learners),
+        long=LONG_TABLE,
+        sketched=SKETCHED,
+    )
 
 
 def claims_page(results: list[ClaimResult], pack: str | Pack = "lyu-2018") -> str:
@@ -38,6 +44,7 @@ def claims_page(results: list[ClaimResult], pack: str | Pack = "lyu-2018") -> st
     return render(
         "claims.html.j2", sections=sections, counts=tally(results), marks=MARKS, summary=summary,
         wrong=wrong, pack=source, cited=_cited(results, source),
+        proofs=any(claim.proof for section in sections for claim in section.claims),
     )  # fmt: skip
 
 

@@ -31,6 +31,9 @@ MOST_FILLS = 12
 READABLE = 8.0
 """Pixels that the smallest letters of a picture that scrolls have at least."""
 
+LARGEST = 1.8
+"""Pixels a point of a picture becomes at most: letters of 10 points are 18 pixels high."""
+
 
 class Picture(NamedTuple):
     """A picture: its heading, what it shows (also for those who do not see it), and the SVG."""
@@ -64,23 +67,35 @@ def as_svg(ax: Axes, heading: str, about: str, *, scrolls: bool = False) -> Pict
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}", svg)
     label = html_text(about)
     least = _least_width(ax, svg) if scrolls else ""
-    head = f'<svg role="img" aria-label="{label}" {least}'
+    focus = 'tabindex="0" ' if least else ""
+    head = f'<svg role="img" aria-label="{label}" style="{_widths(svg)}{least}" {focus}'
     svg = svg.replace("<svg ", head, 1)
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = themed(svg)
     return Picture(heading, about, Markup(svg))
 
 
+def _width(svg: str) -> float:
+    """The width of a picture as it was drawn, in points; 0 where it has none."""
+    found = re.search(r'<svg [^>]*?width="([\d.]+)pt"', svg)
+    return float(found[1]) if found else 0.0
+
+
+def _widths(svg: str) -> str:
+    """The style of a picture whose letters are not blown up, however wide the page is."""
+    wide = _width(svg)
+    return f"max-width: min(46rem, {LARGEST * wide:.0f}px); " if wide else ""
+
+
 def _least_width(ax: Axes, svg: str) -> str:
-    """The attributes of a picture that is not shrunk below what can be read."""
+    """The style of a picture that is not shrunk below what can be read."""
     from matplotlib.text import Text
 
     texts: Any = ax.figure.findobj(Text)
     sizes = [text.get_fontsize() for text in texts if text.get_text()]
-    wide = re.search(r'<svg [^>]*?width="([\d.]+)pt"', svg)
-    if wide is None or not sizes:
+    if not _width(svg) or not sizes:
         return ""
-    return f'tabindex="0" style="min-width: {float(wide[1]) * READABLE / min(sizes):.0f}px" '
+    return f"min-width: {_width(svg) * READABLE / min(sizes):.0f}px; "
 
 
 def themed(svg: str) -> str:

@@ -13,14 +13,19 @@ from markupsafe import Markup
 from obliquetd.algebra import shortened
 from obliquetd.display import html_text
 
-__all__ = ["Ranges", "ranges_of", "sketch"]
+__all__ = ["SKETCHED", "Ranges", "ranges_of", "sketch"]
 
 Ranges = Mapping[sp.Symbol, tuple[float, float]]
 """For each symbol where a plot of it begins and ends."""
 UNBOUNDED = 2.0
 """How far a plot goes where a symbol has no end."""
-WIDTH, HEIGHT, MARGIN = 96, 62, 26
+WIDTH, HEIGHT, MARGIN = 96, 62, 30
 POINTS, CELLS, SHADES = 97, 20, 6
+SKETCHED = (
+    "Where a formula is long, a small plot shows it over its symbols: a curve between the two numbers at its side, "
+    "or shades of blue that darken away from 0; red is negative."
+)
+"""What a reader has to know of these plots."""
 Values = npt.NDArray[np.float64]
 
 

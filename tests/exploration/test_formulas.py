@@ -11,7 +11,7 @@ from obliquetd.domains import baird_star, boyan_chain, two_state
 from obliquetd.dynamics import mean_dynamics, stability_region
 from obliquetd.errors import InputError, KindError
 from obliquetd.exploration.formulas import zeros_among
-from obliquetd.exploration.stills import frame_paths, frame_places, write_frames
+from obliquetd.exploration.stills import _decimal, _told, frame_paths, frame_places, write_frames
 from obliquetd.learners import ETD, SETD, TD
 from tests.exploration.conftest import MAKERS, QUICK, exact_values, exploration
 
@@ -167,6 +167,12 @@ def test_stills(tmp_path):
     written = write_frames(found, tmp_path / "e.html", 1)
     assert written == frame_paths(tmp_path / "e.html", 1)
     assert all(p.read_bytes().startswith(b"\x89PNG") for p in written)
+    assert [_decimal(sp.Rational(x)) for x in ("3", "1/2", "5/6", "999/1000", "1/1024")] == [
+        "", " = 0.5", " ≈ 0.833", " = 0.999", " ≈ 0.000977"
+    ]  # fmt: skip
+    assert _told(mean_dynamics(two_state("5/6", reward=1), TD())) == "eigenvalue 0\nno fixed point"
+    assert _told(mean_dynamics(two_state("5/6"), TD())).endswith("many fixed points")
+    assert _told(mean_dynamics(two_state("1/2", reward=1), TD())).endswith("θ = 3/2")
     with pytest.raises(InputError, match="frames is 0"):
         frame_paths("e.html", 0)
 

@@ -30,6 +30,7 @@ from obliquetd.plotting import (
     stability_regions_2d,
     vector_field,
 )
+from obliquetd.plotting.spectrum import _tallest
 
 TWO = MDP.from_transitions(
     [(1, "a", 1, "1/2", 0), (1, "b", 1, "1/3", 0), (1, "a", 2, "1/2", 0), (1, "b", 2, "2/3", 0),
@@ -217,6 +218,21 @@ def test_eigenvalues_and_their_half_plane():
     assert ax.get_title("left").split("\n") == [
         "hatched: unstable · hollow: no update moves there", "height in a row: imaginary part",
     ]  # fmt: skip
+
+
+def test_a_pair_is_told_from_a_real_one_whatever_other_rows_hold():
+    """Imaginary parts fill each row's own height; what rounding makes of a real one stays on the line."""
+    named = {L.name: mean_dynamics(baird_star(), L) for L in (TD(), SETD(), GTD2(mu=1))}
+    values = {name: dyn.spectrum().imag for name, dyn in named.items()}
+    assert 0 < max(values["SETD"]) < 0.3 * max(values["GTD2"])
+    ax = eigenvalues(named)
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    away = [np.abs(lines[name].get_ydata() - row).max() for row, name in enumerate(named)]
+    assert np.allclose(away, [0, 0.3, 0.3])
+    assert ax.get_title("left").endswith("imaginary part, each row on its own scale")
+    assert _tallest([(1 + 1e-5j, 1), (1 - 1e-5j, 1)]) == pytest.approx(0.02)
+    assert _tallest([(1 + 0.1j, 1), (1 - 0.1j, 1)]) == 0.1
+    assert _tallest([(1 + 0j, 2)]) == _tallest([]) == 0
 
 
 def test_multiplicities_are_exact_and_a_crowd_at_0_is_enlarged():

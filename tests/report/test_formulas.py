@@ -115,7 +115,7 @@ def test_long_numbers_are_decimals_and_exact_on_demand():
 def test_vectors_are_short():
     assert equation("b", sp.zeros(9, 1)) == mathml("b = 0", block=True)
     assert equation(r"\Phi", sp.eye(40)) == mathml(r"\Phi = I_{40}", block=True)
-    assert "<details>" in equation("v", sp.Matrix(range(50)))
+    assert "<details" in equation("v", sp.Matrix(range(50)))
     assert 'class="line"' in equation("v", sp.Matrix(range(9)))
     named = equation("X^*", sp.Matrix([[1, sp.expand((gamma - 2) ** 15)], [gamma, 2]]))
     assert "1 long entry" in named
