@@ -23,7 +23,7 @@ from obliquetd.algebra.integer_solve import added_up, over_one_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing
-from obliquetd.algebra.signs import KnownSigns
+from obliquetd.algebra.signs import KnownSigns, factors_of
 from obliquetd.errors import KindError, SignUndecidedError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
@@ -194,8 +194,8 @@ def _factored(fraction: Any) -> sp.Expr:
     """``sympy.factor`` of a rational function, from its polynomials (some four times faster)."""
     if not fraction:
         return sp.S.Zero
-    above, numerator = fraction.numer.factor_list()
-    below, denominator = fraction.denom.factor_list()
+    above, numerator = factors_of(fraction.numer)
+    below, denominator = factors_of(fraction.denom)
     coefficient = QQ.to_sympy(above) / QQ.to_sympy(below)
     product = sp.Mul(
         *(p.as_expr() ** k for p, k in numerator), *(p.as_expr() ** -k for p, k in denominator)

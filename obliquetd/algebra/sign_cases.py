@@ -15,7 +15,7 @@ import sympy as sp
 
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
 from obliquetd.algebra.field import FieldArithmetic
-from obliquetd.algebra.signs import KnownSigns, SignRange, normal
+from obliquetd.algebra.signs import KnownSigns, SignRange, factors_of, normal
 from obliquetd.errors import SignUndecidedError
 
 __all__ = ["SignCase", "sign_cases"]
@@ -128,7 +128,7 @@ def _asking(
         for formula in signs.asked:
             fraction = domain.from_sympy(formula)
             for part in (fraction.numer, fraction.denom):
-                for factor, _ in part.factor_list()[1]:
+                for factor, _ in factors_of(part)[1]:
                     plain = normal(factor)[1]
                     out[plain] = int(sp.sign(plain.subs(signs.symbol, signs.sample)))
         return out

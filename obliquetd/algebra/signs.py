@@ -20,7 +20,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,7 @@ class KnownSigns:
             return 0
         total = 1
         for part in (fraction.numer, fraction.denom):
-            coefficient, factors = part.factor_list()
+            coefficient, factors = factors_of(part)
             total *= 1 if coefficient > 0 else -1
             for factor, power in factors:
                 found = self.of_factor(factor)
@@ -147,7 +147,7 @@ class KnownSigns:
     def undecided(self, fraction: Any) -> Any:
         """A factor whose sign is not known, public and with its leading sign taken off; None if there is none."""
         for part in (fraction.numer, fraction.denom):
-            for factor, _ in part.factor_list()[1]:
+            for factor, _ in factors_of(part)[1]:
                 if self.of_factor(factor) is None:
                     return normal(factor)[1]
         return None
@@ -159,7 +159,7 @@ class KnownSigns:
         """
         outside, taken = sp.Integer(1), fraction / fraction
         for part, side in ((fraction.numer, 1), (fraction.denom, -1)):
-            for factor, power in part.factor_list()[1]:
+            for factor, power in factors_of(part)[1]:
                 sign = self.of_factor(factor) if power > 1 else None
                 if sign is None:
                     continue
@@ -189,6 +189,17 @@ class KnownSigns:
     def _by_range(self, factor: Any, turn: int) -> int | None:
         found = sign_on_box(factor, [self.ranges.get(s, SignRange()) for s in factor.ring.symbols])
         return None if found is None else found * turn
+
+
+@lru_cache(maxsize=4096)
+def factors_of(polynomial: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
+    """A native polynomial as a number and its irreducible factors, each with its power.
+
+    One problem has the same polynomials again and again: entries of a vector share a denominator, and the
+    errors of a fixed point and the noise of its learner a numerator.
+    """
+    coefficient, factors = polynomial.factor_list()
+    return coefficient, tuple(factors)
 
 
 def normal(factor: Any) -> tuple[int, Any]:
@@ -356,7 +367,7 @@ def known_of(formulas: Iterable[tuple[Any, sp.Interval]]) -> KnownSigns:
         ends = [(interval.start, 1), (interval.end, -1)]
         for end, sign in ((e, s) for e, s in ends if e.is_finite):
             fraction = domain.from_sympy(sp.cancel(formula - end))
-            factors = fraction.numer.factor_list()[1] + fraction.denom.factor_list()[1]
+            factors = factors_of(fraction.numer)[1] + factors_of(fraction.denom)[1]
             if len(factors) == 1 and factors[0][1] % 2:  # else it is not known whose sign it is
                 lead = fraction.numer.LC / fraction.denom.LC
                 found.given[normal(factors[0][0])[1]] = sign * (1 if lead > 0 else -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,12 @@ def number_text(value: Any, digits: int = 6) -> str:
             if not value.free_symbols
             else f"formula in {', '.join(sorted(map(str, value.free_symbols)))} with long coefficients"
         )
+    return _written(value)
+
+
+@lru_cache(maxsize=512)
+def _written(value: sp.Expr) -> str:
+    """The text of a formula, which a page asks for each time it wants to know how long it is."""
     return str(value)
 
 

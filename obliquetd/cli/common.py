@@ -128,6 +128,10 @@ def print_json(data: Any) -> None:
 
 def say_error(text: str) -> None:
     """One readable line on standard error."""
+    if "*" in text:
+        from obliquetd.report.plain import plain_prose
+
+        text = plain_prose(text)
     with contextlib.suppress(OSError):  # nobody hears; the exit status still tells
         err.print(f"[red]error:[/] {escape(text)}", soft_wrap=True)
 

@@ -106,6 +106,7 @@ def counted(number: int, noun: str) -> str:
 def show_claims(results: list[ClaimResult], evidence: bool, pack: Pack, seconds: float) -> None:
     """A table of claims with their verdicts and assumptions, and a count of them, the paper's and ours apart."""
     from obliquetd.claims import tally
+    from obliquetd.report.plain import plain_prose
 
     table = Table(show_lines=evidence, expand=evidence)
     table.add_column("verdict", no_wrap=True)
@@ -115,11 +116,11 @@ def show_claims(results: list[ClaimResult], evidence: bool, pack: Pack, seconds:
     for r in results:
         color = COLORS[r.verdict]
         where = escape(f"{r.claim.where}{'' if r.origin == 'paper' else ' (ours)'}")
-        told = f"[bold]{escape(r.claim.title)}[/]\n{escape(r.evidence)}"
+        told = f"[bold]{escape(r.claim.title)}[/]\n{escape(plain_prose(r.evidence))}"
         if r.assumptions:
             told += f"\n[cyan]Assumes:[/] {escape(r.assumed())}"
         if r.outcome.correction:
-            told += f"\n[yellow]Right is:[/] {escape(r.outcome.correction)}"
+            told += f"\n[yellow]Right is:[/] {escape(plain_prose(r.outcome.correction))}"
         if evidence:
             verdict = r.verdict_text.replace(" ", "\n")
             named = f"[bold]{escape(r.id)}[/]\n[dim]{where}[/]"
@@ -228,6 +229,8 @@ def _numbers(rows: Any) -> str:
 
 def _notes(found: Any) -> list[str]:
     """What does not exist or is open, each reason once with the methods that it concerns."""
+    from obliquetd.report.plain import plain_prose
+
     notes: dict[str, list[str]] = {}
     failures = found.failures()
     for row in found.comparison:
@@ -239,13 +242,15 @@ def _notes(found: Any) -> list[str]:
             notes.setdefault(why, []).append(row.name)
         for what, why in row.problems.items():
             if why not in failures:
-                notes.setdefault(why, []).append(f"{row.name} ({what})")
+                notes.setdefault(plain_prose(why), []).append(f"{row.name} ({what})")
     for learner in found.learners:
         if learner.error is not None and str(learner.error) not in failures:
-            notes.setdefault(str(learner.error), []).append(f"{learner.name} (rule)")
+            why = plain_prose(str(learner.error))
+            notes.setdefault(why, []).append(f"{learner.name} (rule)")
     known = {} if found.noise is None else found.noise.notes
     for name, why in known.items():
-        if why not in notes and why not in failures:
+        if plain_prose(why) not in notes and why not in failures:
+            why = plain_prose(why)
             notes.setdefault(f"infinite noise: {why}" if "infinite" in why else why, []).append(
                 name
             )

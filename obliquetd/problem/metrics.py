@@ -210,15 +210,16 @@ def extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
     SignUndecidedError
         Where that depends on symbols.
     """
-    coefficients = [M.arithmetic.public(c) for c in M.charpoly()]
-    degree = len(coefficients) - 1
+    native = M.charpoly()
+    degree = len(native) - 1
+    public = M.arithmetic.public
     if degree == 1:
-        return sp.factor(-coefficients[1])
-    if degree == 2:
-        half = -coefficients[1] / 2
-        inner = half**2 - coefficients[2]
-        root = exact_root(sp.factor(inner) if inner.free_symbols else inner)
-        return half - root if smallest else half + root
+        return public(-native[1])
+    if degree == 2:  # by native numbers, which are some times faster than sympy's expressions
+        half = -native[1] / 2
+        root = exact_root(public(half * half - native[2]))
+        return public(half) - root if smallest else public(half) + root
+    coefficients = [public(c) for c in native]
     if any(c.free_symbols for c in coefficients):
         raise SignUndecidedError(
             f"which of {degree} eigenvalues is the extreme one depends on the symbols; "

@@ -51,7 +51,6 @@ LEGEND = (
 """What the columns mean."""
 
 WORDS: tuple[tuple[type[ObliqueTDError], str], ...] = (
-    (SignUndecidedError, "depends on a symbol"),
     (NoSolutionError, "no fixed point"),
     (NotUniqueError, "many fixed points"),
     (SingularError, "A is singular"),
@@ -94,6 +93,12 @@ class NoiseRow:
         return key == "squared_bias" and isinstance(value, float) and 0 < value <= self.rounding
 
     @property
+    def depends(self) -> str:
+        """Why the first number that depends on symbols does."""
+        words = (key for key, word in self.words.items() if word.startswith(DEPENDS))
+        return next((self.problems[key] for key in words), "")
+
+    @property
     def told(self) -> str:
         """``"finite"``, ``"infinite"``, or why that is not known."""
         if self.finite is None:
@@ -133,8 +138,8 @@ class Noise:
 
     @property
     def notes(self) -> dict[str, str]:
-        """Why noise is infinite or not known, by learner."""
-        return {row.name: row.reason for row in self.rows if row.reason}
+        """Why noise is infinite or not known, or on what its numbers depend, by learner."""
+        return {row.name: why for row in self.rows if (why := row.reason or row.depends)}
 
     def to_dict(self, number: Callable[[Any], Any]) -> dict[str, Any]:
         """Strict JSON data, its numbers written by the given function."""
@@ -231,7 +236,14 @@ def _attempt_bound(problem: PolicyEvaluation, found: Efficiency) -> float:
         return 0.0
 
 
+DEPENDS = "depends on "
+
+
 def _word(error: ObliqueTDError) -> str:
+    if isinstance(error, SignUndecidedError):
+        told = error.expression if isinstance(error.expression, tuple) else (error.expression,)
+        symbols = {str(s) for x in told for s in getattr(x, "free_symbols", ())}
+        return DEPENDS + (", ".join(sorted(symbols)) or "a symbol")
     if isinstance(error, UnstableError):
         return error.verdict
     return next((word for kind, word in WORDS if isinstance(error, kind)), "undefined")

@@ -8,7 +8,7 @@ from obliquetd.claims import ClaimResult, Pack, Reference, pack_of, tally
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.claims import FALSE, MARKS, paper_sections, summary
-from obliquetd.report.model import LONG_TABLE, report_on
+from obliquetd.report.model import LONG_TABLE, ModelReport, report_on
 from obliquetd.report.rendering import render, write_page
 from obliquetd.report.sketch import SKETCHED
 
@@ -27,12 +27,12 @@ def model_page(
     >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
     (True, False, 5)
     """
-    return render(
-        "model.html.j2",
-        report=report_on(problem, title, learners),
-        long=LONG_TABLE,
-        sketched=SKETCHED,
-    )
+    return page_of(report_on(problem, title, learners))
+
+
+def page_of(report: ModelReport) -> str:
+    """A report that was gathered before, as HTML text."""
+    return render("model.html.j2", report=report, long=LONG_TABLE, sketched=SKETCHED)
 
 
 def claims_page(results: list[ClaimResult], pack: str | Pack = "lyu-2018") -> str:

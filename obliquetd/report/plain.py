@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sympy as sp
@@ -10,12 +11,16 @@ from sympy.core.relational import Relational
 from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.report.usual import split_roots, turned
 
-__all__ = ["formula_text", "plain_cell"]
+__all__ = ["formula_text", "plain_cell", "plain_prose"]
 
 SUM, PRODUCT, POWER = 0, 1, 2
 """How tightly what is written is bound: a looser one is put in brackets."""
 NAMES = {"acos": "arccos", "asin": "arcsin", "Max": "max", "Abs": "abs"}
 HALF = sp.Rational(1, 2)
+QUOTED = re.compile(r"""((?<![\w)])'[^']*'(?!\w)|"[^"]*")""")
+"""What a message quotes, such as a label of the user's, is kept as it is; the prime in X'Phi begins no quotation."""
+RAISED = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
+TIMES = re.compile(r"(?<=[\w)])\*(?=[\w(])")
 
 
 def formula_text(value: Any) -> str:
@@ -44,6 +49,21 @@ def plain_cell(value: Any, width: int = 14, *, beside: bool = True) -> str:
     if getattr(value, "free_symbols", None):
         return formula_text(value)
     return cell_text(value, width, beside=beside)
+
+
+def plain_prose(text: str) -> str:
+    """A message with formulas as Python writes them, and with them as a person does.
+
+    Examples
+    --------
+    >>> plain_prose("the sign of -1/(2*gamma**2 - 1) depends on gamma; the state 'a**2' is not reached")
+    "the sign of -1/(2 gamma^2 - 1) depends on gamma; the state 'a**2' is not reached"
+    >>> plain_prose("X'Phi, Phi'Phi and **options; *.csv")
+    "X'Phi, Phi'Phi and **options; *.csv"
+    """
+    parts = QUOTED.split(text)
+    parts[::2] = [TIMES.sub(" ", RAISED.sub("^", part)) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _text(expr: Any) -> tuple[str, int]:

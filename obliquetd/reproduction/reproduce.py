@@ -193,10 +193,10 @@ def _run_case(
     options: Mapping[str, Any],
 ) -> list[Runs]:  # fmt: skip
     """The case for each seed; the first one's runs are drawn."""
-    exact = case.exact(case.learners) if case.exact else {}
+    experiments = {s: case.build(s, case.every) for s in range(seed, seed + SEEDS)}
+    exact = case.exact(case.learners) if case.exact else {}  # takes long, so bad seeds come first
     out = []
-    for s in range(seed, seed + SEEDS):
-        experiment = case.build(s, case.every)
+    for s, experiment in experiments.items():
         sweep = run(
             experiment, case.learners, runs, out=folder / "tasks" / case.name / f"seed-{s}",
             progress=_named(progress, f"{case.name}, seed {s}"), **options,

@@ -6,7 +6,9 @@ import pytest
 
 from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.domains import baird_star, boyan_chain, dense_random_mdp, two_state
-from obliquetd.report import claims_page, model_page
+from obliquetd.report import claims_page
+from obliquetd.report.model import report_on
+from obliquetd.report.page import page_of
 
 HOSTILE = "<math><script>alert(1)</script>\"'&"
 
@@ -46,7 +48,13 @@ class Pages(Mapping):
     """Each page is made when it is first asked for."""
 
     def __init__(self, judged):
-        self.judged, self.made = judged, {}
+        self.judged, self.made, self.reports = judged, {}, {}
+
+    def report(self, name):
+        """What a page of a model is made of."""
+        if name not in self.reports:
+            self.reports[name] = report_on(MODELS[name], f"{name} <b>")
+        return self.reports[name]
 
     def __iter__(self):
         return iter([*MODELS, "claims"])
@@ -57,9 +65,7 @@ class Pages(Mapping):
     def __getitem__(self, name):
         if name not in self.made:
             self.made[name] = (
-                claims_page(self.judged)
-                if name == "claims"
-                else model_page(MODELS[name], f"{name} <b>")
+                claims_page(self.judged) if name == "claims" else page_of(self.report(name))
             )
         return self.made[name]
 

@@ -51,9 +51,9 @@ def test_every_gap_says_why():
     assert marginal["GTD2"].told == "many fixed points"
     assert "A is singular" in marginal["GTD2"].reason
     symbols = rows(two_state("gamma", reward=1))
-    assert symbols["ETD"].told == "depends on a symbol"
+    assert symbols["ETD"].told == "depends on gamma"
     assert "2*gamma**2 - 1" in symbols["ETD"].reason
-    assert symbols["TD"].words["variance"] == "depends on a symbol"
+    assert symbols["TD"].words["variance"] == "depends on gamma"
     assert rows(baird_star())["LSTD"].told == "many fixed points"
     own = rows(w_to_2w("99/100"))
     assert own["TD"].told == "no trajectory has xi"

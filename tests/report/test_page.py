@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 from obliquetd import MDP, Policy, PolicyEvaluation, check_certificate, save_model
-from obliquetd.domains import baird_star, two_state
+from obliquetd.domains import two_state
 from obliquetd.errors import ObliqueTDError
 from obliquetd.formats import model_from_dict
 from obliquetd.report import model_page, write_page
@@ -20,6 +20,9 @@ from obliquetd.report.formulas import shown
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import report_on
 from tests.report.conftest import MODELS
+
+SLOW = {"two symbols": pytest.mark.slow}
+"""Models whose report takes a dozen seconds; one with two symbols and one feature is quick."""
 
 
 class Checker(HTMLParser):
@@ -61,7 +64,9 @@ class Checker(HTMLParser):
         assert self.stack.pop() == tag
 
 
-@pytest.mark.parametrize("name", [*MODELS, "claims"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(x, marks=SLOW.get(x, ())) for x in MODELS), "claims"]
+)
 def test_a_page_is_whole_accessible_and_alone(pages, name):
     checker = Checker()
     checker.feed(pages[name])
@@ -117,10 +122,10 @@ def test_a_claim_shows_whose_it_is_and_what_it_assumes(pages, judged):
 
 
 @pytest.mark.slow
-def test_what_is_left_out_is_said():
-    gaps = " ".join(report_on(MODELS["symbols"]).gaps)
+def test_what_is_left_out_is_said(pages):
+    gaps = " ".join(pages.report("symbols").gaps)
     assert "learning curves need numbers" in gaps
-    floats = report_on(MODELS["floats"])
+    floats = pages.report("floats")
     gaps = " ".join(floats.gaps)
     assert "QuadMesh" in floats.pictures["graph"].svg  # the matrix of 800 moves
     assert "regions: not computed" in gaps
@@ -132,11 +137,11 @@ def test_what_is_left_out_is_said():
 def test_numbers_of_the_page_are_those_of_the_problem(pages):
     assert mathml(r"v_\pi = \begin{bmatrix} 10 \\ 10 \end{bmatrix}", block=True) in pages["two"]
     assert "TD: [0, 5/6); SETD: [0, 1); ETD: [0, 1)" in pages["two"]
-    assert report_on(MODELS["two"]).comparison[1][3][:2] == ["setd", shown(sp.Rational(1, 4))]
+    assert pages.report("two").comparison[1][3][:2] == ["setd", shown(sp.Rational(1, 4))]
 
 
-def test_pages_are_the_same_every_time():
-    assert model_page(MODELS["two"]) == model_page(MODELS["two"])
+def test_pages_are_the_same_every_time(pages):
+    assert model_page(MODELS["two"], "two <b>") == pages["two"]
 
 
 def test_places_that_cannot_be_written(tmp_path):
@@ -217,9 +222,9 @@ def test_the_command(tmp_path):
     assert "Lemma 1" in (tmp_path / "c.html").read_text()
 
 
-def test_a_model_without_rewards_begins_away_from_its_solution():
+def test_a_model_without_rewards_begins_away_from_its_solution(pages):
     """From weights of 0 nothing would move, and every learner would end at 0."""
-    about = report_on(baird_star()).pictures["curves"].about
+    about = pages.report("baird").pictures["curves"].about
     assert "the runs begin with the weights (1, 1, 1, 1, 1, 1, 10, 1)" in about
     assert "step size that is stable in mean square: TD none, TD is unstable" in about
     ends = dict(
@@ -230,7 +235,7 @@ def test_a_model_without_rewards_begins_away_from_its_solution():
     )
     assert set(ends) == {"TD", "SETD", "ETD"}
     assert all(float(value) > 0 for value in ends.values())
-    paid = report_on(two_state(reward=1)).pictures["curves"].about
+    paid = pages.report("two").pictures["curves"].about
     assert "the runs begin" not in paid
     silent = report_on(two_state()).pictures["curves"].about
     assert "the runs begin with weights of 1" in silent
