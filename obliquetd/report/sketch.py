@@ -21,9 +21,11 @@ UNBOUNDED = 2.0
 """How far a plot goes where a symbol has no end."""
 WIDTH, HEIGHT, MARGIN = 96, 62, 30
 POINTS, CELLS, SHADES = 97, 20, 6
+ROOM = 5
+"""Letters of a number beside a plot."""
 SKETCHED = (
     "Where a formula is long, a small plot shows it over its symbols: a curve between the two numbers at its side, "
-    "or shades of blue that darken away from 0; red is negative."
+    "or shades of blue that grow stronger away from 0; red is negative."
 )
 """What a reader has to know of these plots."""
 Values = npt.NDArray[np.float64]
@@ -75,7 +77,7 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     drawn = _curve(values, low, high) if len(seen) == 1 else _shades(values)
     about = f"Plot over {over}{kept}; between {low:.3g} and {high:.3g}."
     if len(seen) > 1:
-        about += " Darker is farther from 0; red is negative, and a line parts the signs."
+        about += " Stronger is farther from 0; red is negative, and a line parts the signs."
     names = [sp.pretty(s, use_unicode=True) for s in seen]
     ends = _ends(names, spans[:2], low, high)
     return Markup(
@@ -125,7 +127,7 @@ def _curve(values: Values, low: float, high: float) -> str:
 
 
 def _shades(values: Values) -> str:
-    """Squares, darker the farther from 0 (each shade for as many); those of one shade are one path."""
+    """Squares, stronger the farther from 0 (each shade for as many); those of one shade are one path."""
     n, m = values.shape
     w, h = WIDTH / n, HEIGHT / m
     steps = np.nanquantile(np.abs(values), np.arange(1, SHADES) / SHADES)
@@ -152,13 +154,28 @@ def _shades(values: Values) -> str:
     return shades + parted
 
 
+def _short(x: float) -> str:
+    """A number in the room beside a plot.
+
+    Examples
+    --------
+    >>> _short(0.00066), _short(5300.0), _short(-1.2e-11), _short(0.32)
+    ('7e-4', '5e3', '-1e-11', '0.32')
+    """
+    text = f"{x:.2g}"
+    if len(text) <= ROOM:
+        return text
+    mantissa, _, power = f"{x:.0e}".partition("e")
+    return f"{mantissa}e{int(power)}"
+
+
 def _ends(names: list[str], spans: list[tuple[float, float]], low: float, high: float) -> str:
     """The frame, the symbols, and the numbers at its ends."""
     bottom = HEIGHT + 6
     at: list[tuple[str, float, float, str]] = [(f"{spans[0][0]:g}", MARGIN, bottom + 12, "start"),
           (f"{spans[0][1]:g}", MARGIN + WIDTH, bottom + 12, "end"),
           (names[0], MARGIN + WIDTH / 2, bottom + 12, "middle")]  # fmt: skip
-    side = (f"{low:.2g}", f"{high:.2g}") if len(names) == 1 else tuple(f"{x:g}" for x in spans[1])
+    side = (_short(low), _short(high)) if len(names) == 1 else tuple(f"{x:g}" for x in spans[1])
     at += [(side[0], MARGIN - 3, bottom, "end"), (side[1], MARGIN - 3, 14, "end")]
     if len(names) > 1:
         at.append((names[1], MARGIN - 3, 6 + HEIGHT / 2, "end"))
