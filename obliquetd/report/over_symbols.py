@@ -114,7 +114,9 @@ def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
         edges = set(problem.symbols) | {s - 1 for s in problem.symbols}
         curves = sorted(drawn - edges, key=sp.default_sort_key)
         but = " or ".join(f"{formula_text(c)} = 0" for c in curves)
-        return OverSymbols("stable", inside + (f", except where {but}" if but else ""))
+        if but:
+            return OverSymbols(PARTLY, f"{inside}, except where {but}")
+        return OverSymbols("stable", inside)
     if verdicts == {False}:
         return OverSymbols("stable nowhere", inside)
     return OverSymbols(PARTLY, f"{inside}; the picture of the plane shows where")

@@ -25,6 +25,10 @@ SLOW = {"two symbols": pytest.mark.slow}
 """Models whose report takes a dozen seconds; one with two symbols and one feature is quick."""
 
 
+HELD = ("data:application/json;base64,", "data:text/plain;charset=utf-8;base64,")
+"""Links that hold what they lead to: models, certificates and proofs."""
+
+
 class Checker(HTMLParser):
     """Collects what an accessible, self-contained page must and must not have."""
 
@@ -77,7 +81,7 @@ def test_a_page_is_whole_accessible_and_alone(pages, name):
     assert len(checker.ids) == len(set(checker.ids))
     assert "script" not in checker.tags
     for link in checker.links:
-        assert link.startswith(("#", "data:application/json;base64,"))
+        assert link.startswith(("#", *HELD))
         if link.startswith("#"):
             assert link[1:] in checker.ids
     assert not re.search(r"(src|href)=\"(https?:)?//", pages[name])
@@ -215,7 +219,10 @@ def test_the_command(tmp_path):
     save_model(MODELS["two"], tmp_path / "m.json")
     done = run("report", tmp_path / "m.json", "-o", tmp_path / "r.html", "--discount", "1/2")
     assert "r.html" in done.stdout.replace("\n", "")
-    assert "discount 1/2" in (tmp_path / "r.html").read_text()
+    (model,) = (
+        x for k, x in downloads((tmp_path / "r.html").read_text()).items() if k == "model.json"
+    )
+    assert model_from_dict(model).discount == sp.Rational(1, 2)
     assert run("report", tmp_path / "none.json", expect=2).stderr.startswith("error:")
     assert "folder" in run("report", tmp_path / "m.json", "-o", tmp_path, expect=2).stderr
     run("verify", "lemma-1", "--html", tmp_path / "c.html", "--brief")
@@ -261,7 +268,10 @@ def test_the_verdicts_come_first_and_in_words(pages):
     ]  # fmt: skip
     assert "TD: the expected update is unstable" in top
     assert "mean square: none, TD is unstable" in page
-    assert '<span class="verdict undecided">undecided' in pages["symbols"][: page.index("<nav")]
+    top = pages["symbols"].partition("<nav")[0]
+    told = dict(re.findall(r'<li>([\w-]+) <span class="verdict \w+">([^<]+)</span>', top))
+    assert (told["TD"], told["ETD"]) == ("stable in part", "stable")
+    assert told["GTD2"] == "stable in part"  # where TD's A is singular, so is GTD2's
 
 
 def test_a_singular_learner_keeps_its_matrix():
@@ -275,9 +285,12 @@ def test_a_singular_learner_keeps_its_matrix():
 
 
 def test_noise_bias_rate_and_crossover(pages):
-    report = report_on(MODELS["two"])
+    report = pages.report("two")
     heading, rows = report.noise
-    cells = {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in rows}
+    words = ("learner", "noise", "bias", "averaged", "variance")
+    assert all(word in name for word, name in zip(words, heading, strict=True))
+    columns = ("long-run noise", "squared bias", "t variance, averaged", "variance / alpha")
+    cells = {row[0]: dict(zip(columns, row[1:], strict=True)) for row in rows}
     assert cells["ETD"]["long-run noise"] == "infinite"
     assert cells["ETD"]["t variance, averaged"] == "infinite noise"
     assert cells["TD"]["long-run noise"] == "finite"
