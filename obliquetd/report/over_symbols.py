@@ -114,8 +114,8 @@ def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
         edges = set(problem.symbols) | {s - 1 for s in problem.symbols}
         curves = sorted(drawn - edges, key=sp.default_sort_key)
         but = " or ".join(f"{formula_text(c)} = 0" for c in curves)
-        if but:
-            return OverSymbols(PARTLY, f"{inside}, except where {but}")
+        if but:  # singular there, or signs change: the cells beside a curve say nothing of it
+            return OverSymbols(PARTLY, f"{inside}; nothing is claimed where {but}")
         return OverSymbols("stable", inside)
     if verdicts == {False}:
         return OverSymbols("stable nowhere", inside)
