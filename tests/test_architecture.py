@@ -16,7 +16,7 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
+    "errors", "algebra", "frames", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
     "experiments", "atlas", "estimators", "folklore", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
 )  # fmt: skip
 ROOM = (

@@ -12,7 +12,8 @@ from obliquetd.claims.claim import Outcome, Verdict
 from obliquetd.claims.formal import accepted
 from obliquetd.claims.result import ORIGINS, Claim, ClaimResult, Origin
 from obliquetd.claims.setting import Setting
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, did_you_mean
+from obliquetd.frames import Table
 
 if TYPE_CHECKING:
     from obliquetd.claims.pack import Pack
@@ -45,7 +46,8 @@ class Registry:
             return self._claims[id]
         except KeyError:
             raise InputError(
-                f"no claim is called {id!r}; the claims are {', '.join(self._claims)}"
+                f"no claim is called {id!r}; {did_you_mean(id, self._claims)}the claims are "
+                f"{', '.join(self._claims)}"
             ) from None
 
 
@@ -120,7 +122,7 @@ def verify(
     registry: Registry | None = None,
     pack: str | Pack | None = None,
     progress: Callable[[Claim], None] | None = None,
-) -> list[ClaimResult]:
+) -> Table[ClaimResult]:
     """Check claims: by default every claim of the paper, and ours beside them.
 
     Parameters
@@ -136,9 +138,9 @@ def verify(
 
     Returns
     -------
-    list of ClaimResult
-        Each has ``id``, ``statement``, ``verdict``, ``evidence``, ``assumptions`` and
-        ``origin``.
+    Table of ClaimResult
+        A list. Each has ``id``, ``statement``, ``verdict``, ``evidence``, ``assumptions`` and
+        ``origin``; ``.rows()`` and ``.to_frame()`` have one row a claim.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def verify(
     """
     known = _claims_of(registry, pack)
     chosen = list(known) if ids is None else [known[i] for i in ids]
-    results = []
+    results: Table[ClaimResult] = Table()
     for one in chosen:
         if progress is not None:
             progress(one)

@@ -167,6 +167,22 @@ class ClaimResult(HtmlTable):
         given = f" Assumes: {self.assumed()}." if self.assumptions else ""
         return f"{self.id}: {self.verdict_text}. {self.evidence}{right}{given}"
 
+    def row(self) -> dict[str, Any]:
+        """The claim in the table of :func:`verify`."""
+        return {
+            "id": self.id,
+            "origin": self.origin,
+            "where": self.claim.where,
+            "title": self.claim.title,
+            "statement": self.statement,
+            "assumes": self.assumed(),
+            "verdict": self.verdict,
+            "evidence": self.evidence,
+            "correction": self.outcome.correction or None,
+            "failed": self.failed,
+            "seconds": self.seconds,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         example = self.outcome.counterexample

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from obliquetd.cli.common import choices
-from obliquetd.errors import InputError, LearnerError
+from obliquetd.errors import InputError, LearnerError, did_you_mean
 from obliquetd.learners import LEARNERS, Learner, Parameter, learner_class, parameters
 from obliquetd.learners.check import require_averageable, require_runnable
 from obliquetd.problem import PolicyEvaluation
@@ -129,8 +129,11 @@ def kind_of(name: str, others: Iterable[str] = ()) -> type[Learner]:
     if is_file(name):
         return learner_class(name)
     if name not in LEARNERS:
-        known = ", ".join(dict.fromkeys((*others, *LEARNERS)))
-        raise InputError(f"no learner is called {name!r}; expected one of {known}, {OR_A_FILE}")
+        known = tuple(dict.fromkeys((*others, *LEARNERS)))
+        raise InputError(
+            f"no learner is called {name!r}; {did_you_mean(name, known)}expected one of "
+            f"{', '.join(known)}, {OR_A_FILE}"
+        )
     return LEARNERS[name]
 
 

@@ -7,6 +7,10 @@ begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels
 all of them are written as Python writes integers, else text as it stands: 01 and 1 are two states.
 Blanks after commas belong to a label unless the first line has them too. Rewards and probabilities
 are numbers, never formulas.
+
+A DataFrame of pandas with the same columns is read, too. Its labels stay the objects that they are, and
+a missing cell is an empty one; everything else is read as the CSV file that the frame writes would be, so
+that the float 0.1 is 1/10.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +26,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from obliquetd.algebra import public_number
-from obliquetd.errors import InputError, ModelFileError, ProbabilityError
+from obliquetd.errors import InputError, ModelFileError, ProbabilityError, did_you_mean
 from obliquetd.formats.disk import read_text
 from obliquetd.formats.explicit import number_in
 from obliquetd.formats.format import Contents, Format, Reading
@@ -32,6 +39,7 @@ from obliquetd.problem import PolicyEvaluation
 __all__ = ["FORMAT", "Log", "LoggedStep", "read_log"]
 
 NEEDED = ("state", "action", "next_state", "reward")
+LABELS = NEEDED[:3]
 OPTIONAL = ("done", "truncated", "first", "target", "behavior")
 FLAGS, CHANCES = OPTIONAL[:3], OPTIONAL[3:]
 TRUE = ("1", "1.0", "true", "t", "yes", "y")
@@ -61,9 +69,12 @@ class Log:
     Attributes
     ----------
     steps : tuple of LoggedStep
+    unit : str
+        What ``line`` of a step counts: "line" of a file, from 1; "row" of a frame, from 0.
     """
 
     steps: tuple[LoggedStep, ...]
+    unit: str = "line"
 
     def counts(self) -> Counter[tuple[Any, Any]]:
         """How often each action was taken in each state."""
@@ -103,8 +114,9 @@ class Log:
         for step in self.steps:
             if not step.done and step.next_state not in left:
                 raise InputError(
-                    f"line {step.line} enters state {step.next_state!r}, which no line leaves; if the "
-                    "episode ended there, mark that line as done, else log what follows"
+                    f"{self.unit} {step.line} enters state {step.next_state!r}, which no {self.unit} "
+                    f"leaves; if the episode ended there, mark that {self.unit} as done, else log what "
+                    "follows"
                 )
             to = None if step.done else step.next_state
             moves[step.state, step.action, to, step.reward, step.done] += 1
@@ -142,14 +154,15 @@ class Log:
         for step, p in steps.items():
             if p is None:
                 raise InputError(
-                    f"line {step.line} has no {column} probability, and other lines have; give all or "
+                    f"{self.unit} {step.line} has no {column} probability, and others have; give all or "
                     f"none, or pass {column}="
                 )
             known = rows.setdefault(step.state, {}).setdefault(step.action, p)
             if known != p:
                 raise InputError(
-                    f"line {step.line} gives action {step.action!r} in state {step.state!r} the {column} "
-                    f"probability {p}, and line {lines[step.state, step.action]} gives it {known}; a "
+                    f"{self.unit} {step.line} gives action {step.action!r} in state {step.state!r} the "
+                    f"{column} probability {p}, and {self.unit} "
+                    f"{lines[step.state, step.action]} gives it {known}; a "
                     f"policy has one. Pass {column}="
                 )
             lines.setdefault((step.state, step.action), step.line)
@@ -232,13 +245,18 @@ class Log:
         return PolicyEvaluation(model, **{**fields, **self.policies(fields)})
 
 
-def read_log(path: str | Path) -> Log:
-    r"""Read a CSV file of logged transitions.
+def read_log(path: Any) -> Log:
+    r"""Read logged transitions from a CSV file, or from a DataFrame of pandas.
+
+    Parameters
+    ----------
+    path : str, Path or pandas.DataFrame
+        See the preface of :mod:`obliquetd.formats.log` for the columns.
 
     Raises
     ------
     ModelFileError
-        Where a column is missing or a field cannot be read; gives the line.
+        Where a column is missing or a field cannot be read; gives the line, or the row.
 
     Examples
     --------
@@ -249,22 +267,14 @@ def read_log(path: str | Path) -> Log:
     >>> [tuple(row) for row in log.model().transitions][0], log.counts()[0, "a"]
     ((0, 'a', 0, 1/2, 2, 1), 2)
     """
+    if is_frame(path):
+        return _read_frame(path)
     file = Path(path)
     table = _table(file)
     heading = table[0][1]
     spaced = len(heading) > 1 and all(name.startswith(" ") for name in heading[1:])
     heading = [name.strip() for name in heading]
-    missing = [name for name in NEEDED if name not in heading]
-    unknown = [name for name in heading if name not in NEEDED + OPTIONAL]
-    if missing or unknown or len(set(heading)) < len(heading):
-        wrong = f"no column {missing[0]!r}" if missing else (
-            f"the unknown column {unknown[0]!r}" if unknown else "a column twice"
-        )  # fmt: skip
-        raise ModelFileError(
-            f"{file} has {wrong}; expected {', '.join(NEEDED)}, and {', '.join(OPTIONAL)} where known"
-        )
-    if len(table) == 1:
-        raise ModelFileError(f"{file} holds no transition")
+    _check_heading(heading, len(table) - 1, file)
     records = []
     for number, fields in table[1:]:
         if len(fields) != len(heading):
@@ -273,7 +283,58 @@ def read_log(path: str | Path) -> Log:
             )
         row = {k: v.strip() if spaced else v for k, v in zip(heading, fields, strict=True)}
         records.append((number, row))
-    return Log(tuple(_steps(file, records)))
+    states = _labels([row[k] for _, row in records for k in ("state", "next_state")])
+    actions = _labels([row["action"] for _, row in records])
+    labelled = [
+        (number, {**row, "state": states[row["state"]], "action": actions[row["action"]],
+                  "next_state": states[row["next_state"]]})
+        for number, row in records
+    ]  # fmt: skip
+    return Log(tuple(_steps(f"{file}:", labelled, "line")), "line")
+
+
+def is_frame(value: Any) -> bool:
+    """Whether something is a DataFrame of pandas, asked without importing it."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def _check_heading(heading: list[Any], count: int, file: Path | str) -> None:
+    """ModelFileError for columns that are missing, unknown or twice, and where no row follows."""
+    known = NEEDED + OPTIONAL
+    missing = [name for name in NEEDED if name not in heading]
+    unknown = [name for name in heading if name not in known]
+    if missing or unknown or len(set(heading)) < len(heading):
+        wrong = f"no column {missing[0]!r}; " if missing else (
+            f"the unknown column {unknown[0]!r}; {did_you_mean(unknown[0], known)}" if unknown
+            else "a column twice; "
+        )  # fmt: skip
+        raise ModelFileError(
+            f"{file} has {wrong}expected {', '.join(NEEDED)}, and {', '.join(OPTIONAL)} where known"
+        )
+    if not count:
+        raise ModelFileError(f"{file} holds no transition")
+
+
+def _read_frame(frame: Any) -> Log:
+    """The log in a frame: labels as they are, all else as the text that the frame would write."""
+    _check_heading(list(frame.columns), len(frame), "the frame")
+    columns: dict[str, list[Any]] = {}
+    for name in frame.columns:
+        cells, missing = frame[name].tolist(), frame[name].isna().tolist()
+        if name in LABELS:
+            for k, cell in enumerate(cells):
+                if missing[k] or not _hashes(cell):
+                    told = "missing" if missing[k] else f"{cell!r}, which cannot be a label"
+                    raise ModelFileError(
+                        f"row {k} of the frame: {name} is {told}; expected text, a number or a tuple"
+                    )
+            columns[name] = [x.item() if isinstance(x, np.generic) else x for x in cells]
+        else:
+            columns[name] = ["" if gone else str(x) for x, gone in zip(cells, missing, strict=True)]
+    rows = zip(*columns.values(), strict=True)
+    records = [(k, dict(zip(columns, row, strict=True))) for k, row in enumerate(rows)]
+    return Log(tuple(_steps("the frame, row ", records, "row")), "row")
 
 
 def _table(file: Path) -> list[tuple[int, list[str]]]:
@@ -296,26 +357,34 @@ def _table(file: Path) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _steps(file: Path, records: list[tuple[int, dict[str, str]]]) -> list[LoggedStep]:
-    states = _labels([row[k] for _, row in records for k in ("state", "next_state")])
-    actions = _labels([row["action"] for _, row in records])
+def _hashes(label: Any) -> bool:
+    """Whether something can be a label; a tuple with a list in it cannot."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
+
+
+def _steps(place: str, records: list[tuple[int, dict[str, Any]]], unit: str) -> list[LoggedStep]:
+    """The steps of rows that have their labels, and text in every other column."""
     out: list[LoggedStep] = []
     cut = True
     for number, row in records:
-        where = f"{file}:{number}"
+        where = f"{place}{number}"
         done, truncated, first = (_truth(row.get(name, ""), f"{where}: {name}") for name in FLAGS)
         target, behavior = (_chance(row.get(name, ""), f"{where}: {name}") for name in CHANCES)
         begins = cut or first
         cut = done or truncated
         out.append(
             LoggedStep(
-                states[row["state"]], actions[row["action"]], states[row["next_state"]],
+                row["state"], row["action"], row["next_state"],
                 _number(row["reward"], f"{where}: reward"), done, begins, target, behavior, number,
             )
         )  # fmt: skip
         if not begins and out[-2].next_state != out[-1].state:
             raise ModelFileError(
-                f"{where} starts in {out[-1].state!r}, but the line before ended in "
+                f"{where} starts in {out[-1].state!r}, but the {unit} before ended in "
                 f"{out[-2].next_state!r}; mark ends with done, limits of time with truncated, or "
                 "beginnings with first"
             )

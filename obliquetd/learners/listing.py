@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from obliquetd.frames import Table
 from obliquetd.learners.base import Learner, Parameter, parameters
 from obliquetd.learners.check import check
 from obliquetd.learners.state import Square, shapes
 
-__all__ = ["Entry", "entry"]
+__all__ = ["Entry", "entry", "table"]
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,41 @@ class Entry:
         found += ["noise"] * self.efficiency
         return ", ".join(found) or "none"
 
+    def row(self) -> dict[str, Any]:
+        """The learner in the table of :func:`obliquetd.learners.table`."""
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**data, "numbers": ", ".join(f"{p.name}={p.default}" for p in self.numbers)}
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON data."""
         data = {f.name: getattr(self, f.name) for f in fields(self)}
         numbers = {p.name: {"default": str(p.default), "is": p.told} for p in self.numbers}
         return {**data, "numbers": numbers}
+
+
+def table(kinds: Iterable[type[Learner]] | None = None) -> Table[Entry]:
+    """What each learner is: those of the package, or the classes that are given.
+
+    Parameters
+    ----------
+    kinds : iterable of classes, optional
+
+    Returns
+    -------
+    Table of Entry
+        A list; ``.rows()`` and ``.to_frame()`` have one row a learner.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import TD, TDC
+    >>> [(row["key"], row["cost"], row["numbers"]) for row in table([TD, TDC]).rows()]
+    [('td', 'O(d)', 'lam=0'), ('tdc', 'O(d)', 'mu=1, lam=0, secondary=plain')]
+    """
+    if kinds is None:
+        from obliquetd.learners import LEARNERS  # made of the modules that may import this one
+
+        kinds = LEARNERS.values()
+    return Table(entry(kind) for kind in kinds)
 
 
 def entry(kind: type[Learner]) -> Entry:

@@ -21,6 +21,7 @@ from obliquetd.algebra import (
 )
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
+from obliquetd.frames import Tabular
 from obliquetd.mdp.probabilities import (
     parse_tolerance,
     say_sum,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Policy"]
 
 
-class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
+class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
     """A stationary policy pi(a | s).
 
     Parameters
@@ -249,6 +250,12 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row for each state and action: ``state``, ``action`` and ``probability``."""
+        for state, actions in self.items():
+            for action, p in actions.items():
+                yield {"state": state, "action": action, "probability": p}
 
     def _table(self) -> tuple[str, list[str], list[list[Any]]]:
         actions = list(dict.fromkeys(a for row in self.values() for a in row))
