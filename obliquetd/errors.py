@@ -44,6 +44,7 @@ __all__ = [
     "UndiscountedError",
     "UnstableError",
     "did_you_mean",
+    "how_to_install",
 ]
 
 
@@ -60,6 +61,20 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
     by_text = {str(x).lower(): x for x in known}
     near = difflib.get_close_matches(str(name).lower(), by_text, 1, 0.6)
     return f"did you mean {by_text[near[0]]!r}? " if near else ""
+
+
+def how_to_install(requirement: str, extra: str) -> str:
+    """How to come by a package that an extra asks for, in an environment and in a clone.
+
+    Examples
+    --------
+    >>> how_to_install("pandas>=2.2", "frames")
+    "install it with pip install 'pandas>=2.2', or in a clone of obliquetd with pip install -e '.[frames]'"
+    """
+    return (
+        f"install it with pip install '{requirement}', or in a clone of obliquetd with "
+        f"pip install -e '.[{extra}]'"
+    )
 
 
 class ObliqueTDError(Exception):

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 import sympy as sp
 
-from obliquetd.errors import InputError, KindError
+from obliquetd.errors import InputError, KindError, how_to_install
 
 __all__ = ["Row", "Table", "Tabular", "frame_of"]
 
@@ -95,8 +95,8 @@ def frame_of(rows: Iterable[Mapping[str, Any]], *, floats: bool = False) -> Any:
         import pandas
     except ImportError:
         raise InputError(
-            "a frame needs pandas, which is not installed; install it (pip install pandas), or take "
-            ".rows(), which needs nothing"
+            f"a frame needs pandas, which is not installed; {how_to_install('pandas>=2.2', 'frames')}. "
+            "The same rows are in .rows(), which needs nothing"
         ) from None
     listed = list(rows)
     columns: dict[str, Any] = {}
