@@ -117,7 +117,7 @@ def claim(
 
 
 def verify(
-    ids: Iterable[str] | None = None,
+    ids: str | Iterable[str] | None = None,
     *,
     registry: Registry | None = None,
     pack: str | Pack | None = None,
@@ -127,7 +127,7 @@ def verify(
 
     Parameters
     ----------
-    ids : iterable of str, optional
+    ids : str or iterable of str, optional
     registry : Registry, optional
         The paper's, unless you keep your own.
     pack : str or Pack, optional
@@ -150,7 +150,10 @@ def verify(
     [('v-trace-fixed-point', 'corrected')]
     """
     known = _claims_of(registry, pack)
-    chosen = list(known) if ids is None else [known[i] for i in ids]
+    if ids is not None and not isinstance(ids, Iterable):
+        raise InputError(f"ids is {ids!r}; expected the names of claims, as in verify(['lemma-1'])")
+    wanted = [ids] if isinstance(ids, str) else ids
+    chosen = list(known) if wanted is None else [known[i] for i in wanted]
     results: Table[ClaimResult] = Table()
     for one in chosen:
         if progress is not None:

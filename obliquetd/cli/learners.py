@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from obliquetd.cli.common import choices
+from obliquetd.cli.symbols import typed_symbols
 from obliquetd.errors import InputError, LearnerError, did_you_mean
 from obliquetd.learners import LEARNERS, Learner, Parameter, learner_class, parameters
 from obliquetd.learners.check import require_averageable, require_runnable
@@ -99,6 +100,10 @@ def with_numbers(command: Callable[..., None]) -> Callable[..., None]:
             if name in numbers:
                 raise InputError(f"{name} is given twice, as {numbers[name]} and as {value}")
             numbers[name] = value
+        if "symbol" in arguments:  # a command that has the option that the question names
+            for name, value in numbers.items():
+                if not any(p.choices for _, p in DECLARED.get(name, ())):
+                    typed_symbols(f"--{name.replace('_', '-')}", value, arguments["symbol"] or ())
         command(**arguments, numbers=numbers)
 
     signature = inspect.signature(command, eval_str=True)

@@ -33,7 +33,7 @@ from obliquetd.dynamics.scalars import plain
 from obliquetd.errors import InputError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.check import degree
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import PolicyEvaluation, require_problem
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_theta
@@ -70,7 +70,7 @@ class JumpSystem:
         sampling: str | None,
         ops: Operators | None = None,
     ) -> None:
-        learner = require_learner(learner).bound(problem)
+        learner = require_learner(learner).bound(require_problem(problem))
         if learner.has_memory:
             raise InputError(
                 f"{_what_is_carried(learner)}; moments are for learners that carry nothing from one transition to the next "

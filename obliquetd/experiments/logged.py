@@ -272,6 +272,8 @@ class LoggedData(Stream):
         >>> log.numbers.rho, log.numbers.discount
         ([2/3], [9/10])
         """
+        if not isinstance(log, Log):
+            raise InputError(f"the log is {type(log).__name__}; expected what read_log gives")
         if not log.steps:
             raise InputError("the log holds no transition")
         lines = [step.line for step in log.steps]

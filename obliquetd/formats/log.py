@@ -30,7 +30,7 @@ import numpy as np
 
 from obliquetd.algebra import public_number
 from obliquetd.errors import InputError, ModelFileError, ProbabilityError, did_you_mean
-from obliquetd.formats.disk import read_text
+from obliquetd.formats.disk import path_of, read_text
 from obliquetd.formats.explicit import number_in
 from obliquetd.formats.format import Contents, Format, Reading
 from obliquetd.mdp import MDP, Policy
@@ -269,7 +269,7 @@ def read_log(path: Any) -> Log:
     """
     if is_frame(path):
         return _read_frame(path)
-    file = Path(path)
+    file = path_of(path, "the log")
     table = _table(file)
     heading = table[0][1]
     spaced = len(heading) > 1 and all(name.startswith(" ") for name in heading[1:])

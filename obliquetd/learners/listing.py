@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from obliquetd.errors import InputError
 from obliquetd.frames import Table
 from obliquetd.learners.base import Learner, Parameter, parameters
 from obliquetd.learners.check import check
@@ -83,7 +84,11 @@ def table(kinds: Iterable[type[Learner]] | None = None) -> Table[Entry]:
         from obliquetd.learners import LEARNERS  # made of the modules that may import this one
 
         kinds = LEARNERS.values()
-    return Table(entry(kind) for kind in kinds)
+    listed: list[Any] = list(kinds) if isinstance(kinds, Iterable) else [kinds]
+    for kind in listed:
+        if not (isinstance(kind, type) and issubclass(kind, Learner)):
+            raise InputError(f"{kind!r} is no learner class; expected one such as TD")
+    return Table(entry(kind) for kind in listed)
 
 
 def entry(kind: type[Learner]) -> Entry:

@@ -112,11 +112,15 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
         >>> Policy.deterministic({"s": "left"})["s"]
         {'left': 1}
         """
+        if not isinstance(actions, Mapping):
+            raise InputError(f"actions is {actions!r}; expected {{state: action}}")
         return cls({state: {action: 1} for state, action in actions.items()})
 
     @classmethod
     def uniform(cls, mdp: MDP) -> Policy:
         """Every action that a state offers, with equal (exact) probability."""
+        if not hasattr(mdp, "offered"):
+            raise InputError(f"{mdp!r} is no MDP; of a problem, give problem.mdp")
         rows: dict[Any, dict[Any, Any]] = {}
         for offered in mdp.offered.values():
             if offered and offered not in rows:
@@ -160,6 +164,8 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
         LabelError
             Where the two policies do not speak of the same states.
         """
+        if not isinstance(other, Policy):
+            raise InputError(f"the policy to mix in is {other!r}; expected a Policy")
         weight = public_number(parse_number(epsilon, "epsilon"))
         for mine, theirs in ((self, other), (other, self)):
             for state in mine:

@@ -13,6 +13,7 @@ from obliquetd.errors import InputError, LabelError, MathematicalError, did_you_
 from obliquetd.frames import Tabular
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint, label_of
+from obliquetd.problem.required import require_problem
 from obliquetd.problem.rounding import rounding_bounds
 from obliquetd.problem.weightings import METHODS
 
@@ -219,7 +220,13 @@ def compare(
     InputError
         For a name that there is not, and for two different methods with one label.
     """
-    unknown = [key for key in quantities if key not in HEADINGS]
+    require_problem(problem)
+    listed = (
+        [quantities]
+        if isinstance(quantities, str) or not isinstance(quantities, Iterable)
+        else list(quantities)
+    )
+    unknown = [key for key in listed if key not in HEADINGS]
     if unknown or isinstance(quantities, str):
         named = quantities if isinstance(quantities, str) else unknown[0]
         raise InputError(
@@ -234,7 +241,11 @@ def _labelled(problem: PolicyEvaluation, methods: Any) -> list[tuple[str, Any]]:
     """Each method with its label."""
     if isinstance(methods, Mapping):
         return [(str(label), given) for label, given in methods.items()]
-    listed = [methods] if isinstance(methods, str) else list(methods)
+    listed = (
+        [methods]
+        if isinstance(methods, str) or not isinstance(methods, Iterable)
+        else list(methods)
+    )
     named = [(label_of(given, problem), given) for given in listed]
     seen: dict[str, Any] = {}
     for label, given in named:
