@@ -177,6 +177,7 @@ class ClaimResult(HtmlTable):
             "statement": self.statement,
             "assumes": self.assumed(),
             "verdict": self.verdict,
+            "kernel": None if self.kernel is None else str(self.kernel),
             "evidence": self.evidence,
             "correction": self.outcome.correction or None,
             "failed": self.failed,

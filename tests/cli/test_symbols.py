@@ -53,6 +53,7 @@ def test_every_command_that_asks_has_the_option(model, tmp_path):
         ("report", "-o", tmp_path / "r.html"),
         ("convert", tmp_path / "c.json"),
         ("simulate",),
+        ("explore", "-o", tmp_path / "e.html"),
     ):
         assert "say --symbol abc" in run(name, model, *more, "--discount", "abc", expect=2).stderr
         assert "--symbol" in run(name, "--help").stdout
