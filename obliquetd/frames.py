@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import sympy as sp
 
@@ -46,9 +46,10 @@ class Tabular(ABC):
         return frame_of(self.rows(), floats=floats)
 
 
-class Row(Protocol):
-    """What can be a member of a :class:`Table`."""
+class Row(ABC):
+    """What can be a member of a :class:`Table`; abstract."""
 
+    @abstractmethod
     def row(self) -> dict[str, Any]:
         """The cells by column."""
 

@@ -11,6 +11,7 @@ from obliquetd.claims.claim import Outcome, Verdict
 from obliquetd.claims.formal import Kernel
 from obliquetd.claims.setting import Dropped, Setting
 from obliquetd.display import HtmlTable
+from obliquetd.frames import Row
 
 __all__ = ["ORIGINS", "Claim", "ClaimResult", "Origin"]
 
@@ -71,7 +72,7 @@ class Claim:
 
 
 @dataclass(frozen=True, repr=False)
-class ClaimResult(HtmlTable):
+class ClaimResult(HtmlTable, Row):
     """One line of :func:`verify`; ``failed`` where the check itself could not be completed."""
 
     claim: Claim

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from obliquetd.errors import InputError
-from obliquetd.frames import Table
+from obliquetd.frames import Row, Table
 from obliquetd.learners.base import Learner, Parameter, parameters
 from obliquetd.learners.check import check
 from obliquetd.learners.state import Square, shapes
@@ -16,7 +16,7 @@ __all__ = ["Entry", "entry", "table"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Row):
     """One learner of a list.
 
     Attributes
