@@ -8,6 +8,8 @@ symbols, or floats. ``verify()`` checks the claims of Lyu et al. (2018).
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from obliquetd import domains, features, learners, words
     from obliquetd.dynamics import (
@@ -200,11 +202,37 @@ HOMES = {
 
 ROOMS = (
     "algebra", "atlas", "claims", "display", "domains", "dynamics", "errors", "estimators", "experiments",
-    "exploration", "features", "folklore", "formats", "kernel", "learners", "mdp", "plotting", "problem",
+    "exploration", "features", "folklore", "formats", "frames", "kernel", "learners", "mdp", "plotting", "problem",
     "processes", "progress", "reproduction", "report", "search", "words",
 )  # fmt: skip
 """The parts of the package, each imported when it is first used."""
 
+if TYPE_CHECKING:  # a checker follows no __getattr__: the rooms, and what a signature below names
+    from obliquetd import (  # noqa: I001 - one statement, not one for each room
+        algebra as algebra,
+        atlas as atlas,
+        claims as claims,
+        display as display,
+        dynamics as dynamics,
+        errors as errors,
+        estimators as estimators,
+        experiments as experiments,
+        exploration as exploration,
+        folklore as folklore,
+        formats as formats,
+        frames as frames,
+        kernel as kernel,
+        mdp as mdp,
+        plotting as plotting,
+        problem as problem,
+        processes as processes,
+        progress as progress,
+        report as report,
+        reproduction as reproduction,
+        search as search,
+    )
+    from obliquetd.claims import ClaimResult
+    from obliquetd.frames import Table
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
 
@@ -222,13 +250,14 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *ROOMS, *__all__})
 
 
-def verify(*args: Any, **kwargs: Any) -> list[Any]:
+def verify(*args: Any, **kwargs: Any) -> "Table[ClaimResult]":
     """Check every claim of the paper; see :func:`obliquetd.claims.verify`.
 
     Returns
     -------
-    list of ClaimResult
-        Each has ``id``, ``statement``, ``verdict`` and ``evidence``.
+    Table of ClaimResult
+        A list. Each has ``id``, ``statement``, ``verdict`` and ``evidence``; ``.rows()`` and
+        ``.to_frame()`` have one row a claim.
 
     Examples
     --------

@@ -30,8 +30,8 @@ import numpy as np
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from obliquetd.algebra import number_text, public_number
-from obliquetd.errors import ObliqueTDError, SizeError
+from obliquetd.algebra import decimal_text, number_text, public_number
+from obliquetd.errors import InputError, ObliqueTDError, SizeError
 
 __all__ = [
     "MADE_BY",
@@ -106,11 +106,21 @@ def mathtext(text: Any) -> str:
     return rf"$\_${escaped[1:]}" if escaped.startswith("_") else escaped
 
 
-def latex_of(value: Any, printer: type[ShortLatex] | None = None) -> str:
+def latex_of(value: Any, printer: type[ShortLatex] | None = None, digits: int | None = None) -> str:
     r"""A number, formula, vector or matrix as LaTeX, by a printer of one's own where one is given.
+
+    Parameters
+    ----------
+    value : number, formula, vector or matrix
+    printer : type of ShortLatex, optional
+    digits : int, optional
+        Print numbers as decimals with so many digits. A formula with symbols keeps its exact
+        coefficients.
 
     Raises
     ------
+    InputError
+        For digits that are no positive integer.
     SizeError
         For a matrix that fits no page.
 
@@ -120,7 +130,15 @@ def latex_of(value: Any, printer: type[ShortLatex] | None = None) -> str:
     ('\\frac{9}{10}', '0.25')
     >>> latex_of(sp.Matrix([[1, sp.Symbol("gamma")]]))
     '\\begin{bmatrix} 1 & \\gamma \\end{bmatrix}'
+    >>> latex_of(sp.Rational(1, 3), digits=4), latex_of(sp.sqrt(2) * 10**6, digits=3)
+    ('0.3333', '1.41 \\cdot 10^{6}')
     """
+    if digits is not None and (
+        not isinstance(digits, int) or isinstance(digits, bool) or digits < 1
+    ):
+        raise InputError(
+            f"digits is {digits!r}; expected a positive integer, or None for exact numbers"
+        )
     if hasattr(value, "toarray"):
         value = value.toarray()
     if isinstance(value, np.ndarray) and value.ndim:
@@ -128,7 +146,7 @@ def latex_of(value: Any, printer: type[ShortLatex] | None = None) -> str:
     elif isinstance(value, sp.MatrixBase):
         rows = value.tolist()
     else:
-        return _number(value, printer)
+        return _number(value, printer, digits)
     count = sum(map(len, rows))
     if count > MOST_ENTRIES:
         raise SizeError(
@@ -137,10 +155,10 @@ def latex_of(value: Any, printer: type[ShortLatex] | None = None) -> str:
     cases = _shared_cases(rows)
     if cases:
         return _cases(
-            rf"{latex_of(sp.Matrix(inner), printer)} & \text{{where }} {_number(where, printer)}"
+            rf"{latex_of(sp.Matrix(inner), printer, digits)} & \text{{where }} {_number(where, printer)}"
             for inner, where in cases
         )
-    body = r" \\ ".join(" & ".join(_number(x, printer) for x in row) for row in rows)
+    body = r" \\ ".join(" & ".join(_number(x, printer, digits) for x in row) for row in rows)
     return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
 
 
@@ -210,11 +228,17 @@ class ShortLatex(LatexPrinter):
         return rf"\text{{{latex_label(expr.name)}}}"
 
 
-def _number(value: Any, printer_of: type[ShortLatex] | None = None) -> str:
+def _number(
+    value: Any, printer_of: type[ShortLatex] | None = None, digits: int | None = None
+) -> str:
     if isinstance(value, float | np.floating):
-        return _decimal(f"{float(value):.6g}")
+        return _decimal(f"{float(value):.{digits or 6}g}")
+    known = value if isinstance(value, sp.Basic) else public_number(value)
+    decimal = None if digits is None else decimal_text(known, digits)
+    if decimal is not None:
+        return _decimal(decimal)
     printer = (printer_of or ShortLatex)()
-    text = str(printer.doprint(value if isinstance(value, sp.Basic) else public_number(value)))
+    text = str(printer.doprint(known))
     if printer.longest:
         return rf"\approx {text} \text{{ (exact, {printer.longest} digits)}}"
     return text
@@ -262,15 +286,20 @@ class Equations(ABC):
         """Sentences that a reader of the matrices needs, such as what their rows stand for."""
         return []
 
-    def to_latex(self) -> str:
+    def to_latex(self, digits: int | None = None) -> str:
         r"""The quantities as an ``aligned`` block, to be pasted between ``\[`` and ``\]``.
 
         One that does not exist, or fits no page, is a comment line that says why.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Print numbers as decimals with so many digits; exactly where it is not given.
         """
         lines, remarks = [], [latex_comment(text) for text in self.remarks()]
         for letter, obtain in self.equations():
             try:
-                lines.append(f"{letter} &= {latex_of(obtain())}")
+                lines.append(f"{letter} &= {latex_of(obtain(), digits=digits)}")
             except ObliqueTDError as error:
                 remarks.append(latex_comment(f"{letter}: {error}"))
         body = " \\\\\n".join(lines)

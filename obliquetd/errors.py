@@ -10,7 +10,7 @@ computed is lost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 __all__ = [
@@ -43,7 +43,38 @@ __all__ = [
     "UndefinedError",
     "UndiscountedError",
     "UnstableError",
+    "did_you_mean",
+    "how_to_install",
 ]
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """The question whether a near name was meant, with a blank behind it; "" where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("TDD", ["td", "setd"]), did_you_mean("sarsa", ["td"])
+    ("did you mean 'td'? ", '')
+    """
+    import difflib
+
+    by_text = {str(x).lower(): x for x in known}
+    near = difflib.get_close_matches(str(name).lower(), by_text, 1, 0.6)
+    return f"did you mean {by_text[near[0]]!r}? " if near else ""
+
+
+def how_to_install(requirement: str, extra: str) -> str:
+    """How to come by a package that an extra asks for, in an environment and in a clone.
+
+    Examples
+    --------
+    >>> how_to_install("pandas>=2.2", "frames")
+    "install it with pip install 'pandas>=2.2', or in a clone of obliquetd with pip install -e '.[frames]'"
+    """
+    return (
+        f"install it with pip install '{requirement}', or in a clone of obliquetd with "
+        f"pip install -e '.[{extra}]'"
+    )
 
 
 class ObliqueTDError(Exception):

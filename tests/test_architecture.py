@@ -16,11 +16,11 @@ import obliquetd
 
 PACKAGE = Path(obliquetd.__file__).parent
 LADDER = (
-    "errors", "algebra", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
+    "errors", "algebra", "frames", "display", "processes", "progress", "kernel", "mdp", "features", "learners", "problem", "words", "dynamics", "domains", "formats", "search", "claims",
     "experiments", "atlas", "estimators", "folklore", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
 )  # fmt: skip
 ROOM = (
-    "places", "checks", "inputs", "rows", "native", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "piecewise", "fixed_point", "matrices", "evaluation", "record", "rounding", "compare", "analysis", "sensitivity",
+    "places", "checks", "inputs", "rows", "native", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "piecewise", "fixed_point", "matrices", "evaluation", "required", "record", "rounding", "compare", "analysis", "sensitivity",
 )  # fmt: skip
 """The ladder inside the room for the problem; the package itself is the door."""
 TOP_LEVEL = 8

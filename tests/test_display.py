@@ -3,17 +3,19 @@
 import json
 import re
 import sys
+from decimal import Decimal, localcontext
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given
+from hypothesis import strategies as st
 
 from obliquetd import MDP, Policy, PolicyEvaluation, compare, mean_dynamics, simulate, verify
 from obliquetd.display import html_table, latex_of
 from obliquetd.domains import baird_star, dense_random_mdp, random_problem, two_state
-from obliquetd.errors import SizeError
+from obliquetd.errors import InputError, SizeError
 from obliquetd.learners import SETD, TD
 from obliquetd.report.analysis import analyze
 from tests.strategies import problems
@@ -236,3 +238,36 @@ def test_rows_of_matrices_are_named():
         xi=[1] + [0] * 59,
     )
     assert many.remarks()[0].endswith("39, and 20 more.")
+
+
+@given(st.fractions(), st.integers(1, 30))
+def test_digits_round_as_one_division_does(x, digits):
+    with localcontext(prec=digits):
+        wanted = Decimal(x.numerator) / Decimal(x.denominator)
+    text = latex_of(sp.Rational(x), digits=digits)
+    mantissa, _, power = text.partition(r" \cdot 10^{")
+    assert Decimal(f"{mantissa}e{power.rstrip('}') or 0}") == wanted
+    assert len(mantissa.strip("-").replace(".", "").strip("0")) <= digits
+
+
+def test_digits_of_roots_matrices_and_tables():
+    assert latex_of(sp.sqrt(2) / 10, digits=4) == "0.1414"
+    assert (
+        latex_of(sp.Matrix([[sp.Rational(1, 3), 2]]), digits=2)
+        == r"\begin{bmatrix} 0.33 & 2 \end{bmatrix}"
+    )
+    assert latex_of(0.123456789, digits=3) == "0.123"
+    assert latex_of(sp.oo, digits=3) == r"\infty"
+    gamma = sp.Symbol("gamma")
+    assert latex_of(gamma / 3, digits=3) == latex_of(gamma / 3)
+    table = compare(two_state(), ["td"], quantities=["criterion", "distance"])
+    assert r"$7.29$ & $13.5$" in table.to_latex(digits=3)
+    assert r"$\frac{729}{100}$ & $\frac{27}{2}$" in table.to_latex()
+    point = two_state(reward=1).fixed_point("td")
+    assert rf"\mathrm{{RMSE}} &= {float(point.rmse):.3g} " in point.to_latex(digits=3)
+
+
+@pytest.mark.parametrize("digits", [0, -1, 2.5, "3", True])
+def test_digits_are_a_positive_integer(digits):
+    with pytest.raises(InputError, match=r"digits is .*; expected a positive integer"):
+        latex_of(sp.Rational(1, 3), digits=digits)

@@ -26,7 +26,14 @@ from obliquetd.algebra.reading import (
     to_matrix,
 )
 from obliquetd.algebra.stationary import stationary
-from obliquetd.algebra.writing import cell_text, number_text, quoted, serial_number, shortened
+from obliquetd.algebra.writing import (
+    cell_text,
+    decimal_text,
+    number_text,
+    quoted,
+    serial_number,
+    shortened,
+)
 
 EXACT = FieldArithmetic()
 """The arithmetic of rational numbers."""
@@ -45,6 +52,7 @@ __all__ = [
     "SolveReport",
     "cell_text",
     "choose_arithmetic",
+    "decimal_text",
     "exact_distribution",
     "exact_root",
     "exactify",

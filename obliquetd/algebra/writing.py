@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -13,10 +14,20 @@ from sympy.printing.str import StrPrinter
 
 from obliquetd.algebra.numbers import public_number
 
-__all__ = ["cell_text", "is_long", "number_text", "quoted", "serial_number", "shortened"]
+__all__ = [
+    "cell_text",
+    "decimal_text",
+    "is_long",
+    "number_text",
+    "quoted",
+    "serial_number",
+    "shortened",
+]
 
 LONGEST_SHOWN = 40
 """Digits of a numerator or denominator beyond which people get a decimal instead."""
+GUARD = 10
+"""Digits of a root beyond those that are shown, so that rounding twice is rounding once."""
 
 
 def serial_number(value: Any) -> str | float:
@@ -88,6 +99,29 @@ def number_text(value: Any, digits: int = 6) -> str:
 def _written(value: sp.Expr) -> str:
     """The text of a formula, which a page asks for each time it wants to know how long it is."""
     return str(value)
+
+
+def decimal_text(value: Any, digits: int) -> str | None:
+    """A number as a decimal with so many digits, rounded to the nearest; None where it has none.
+
+    Formulas with symbols, infinite and complex numbers have none.
+
+    Examples
+    --------
+    >>> decimal_text(sp.Rational(2, 3), 4), decimal_text(sp.Integer(1), 4), decimal_text(sp.sqrt(2), 30)
+    ('0.6667', '1', '1.41421356237309504880168872421')
+    >>> decimal_text(sp.Rational(1, 3) * sp.Integer(10) ** 400, 3)
+    '3.33e+399'
+    """
+    with localcontext(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN) as context:
+        if isinstance(value, sp.Rational):  # one division, so one rounding
+            rounded = context.divide(Decimal(int(value.p)), Decimal(int(value.q)))
+        else:
+            near = sp.N(value, digits + GUARD)
+            if not near.is_Float:
+                return None
+            rounded = context.create_decimal(str(near))
+        return f"{rounded.normalize():.{digits}g}"
 
 
 def shortened(expression: sp.Expr) -> sp.Expr:

@@ -19,7 +19,7 @@ import numpy as np
 from obliquetd.atlas.decide import Part
 from obliquetd.atlas.family import Family
 from obliquetd.atlas.verdicts import VERDICTS
-from obliquetd.errors import ModelFileError, ResultsError
+from obliquetd.errors import ModelFileError, ResultsError, how_to_install
 from obliquetd.experiments.store import write_atomically
 from obliquetd.formats.model import read_json
 
@@ -40,7 +40,8 @@ def _parquet(path: Path) -> tuple[Any, Any]:
         from pyarrow import parquet
     except ImportError:
         raise ResultsError(
-            f"the Parquet files of {path} need the extra, as in pip install 'obliquetd[atlas]'",
+            f"the Parquet files of {path} need pyarrow, which is not installed; "
+            + how_to_install("pyarrow>=15", "atlas"),
             str(path),
         ) from None
     return pyarrow, parquet

@@ -12,7 +12,8 @@ from obliquetd.claims.claim import Outcome, Verdict
 from obliquetd.claims.formal import accepted
 from obliquetd.claims.result import ORIGINS, Claim, ClaimResult, Origin
 from obliquetd.claims.setting import Setting
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, did_you_mean
+from obliquetd.frames import Table
 
 if TYPE_CHECKING:
     from obliquetd.claims.pack import Pack
@@ -45,7 +46,8 @@ class Registry:
             return self._claims[id]
         except KeyError:
             raise InputError(
-                f"no claim is called {id!r}; the claims are {', '.join(self._claims)}"
+                f"no claim is called {id!r}; {did_you_mean(id, self._claims)}the claims are "
+                f"{', '.join(self._claims)}"
             ) from None
 
 
@@ -115,17 +117,17 @@ def claim(
 
 
 def verify(
-    ids: Iterable[str] | None = None,
+    ids: str | Iterable[str] | None = None,
     *,
     registry: Registry | None = None,
     pack: str | Pack | None = None,
     progress: Callable[[Claim], None] | None = None,
-) -> list[ClaimResult]:
+) -> Table[ClaimResult]:
     """Check claims: by default every claim of the paper, and ours beside them.
 
     Parameters
     ----------
-    ids : iterable of str, optional
+    ids : str or iterable of str, optional
     registry : Registry, optional
         The paper's, unless you keep your own.
     pack : str or Pack, optional
@@ -136,9 +138,9 @@ def verify(
 
     Returns
     -------
-    list of ClaimResult
-        Each has ``id``, ``statement``, ``verdict``, ``evidence``, ``assumptions`` and
-        ``origin``.
+    Table of ClaimResult
+        A list. Each has ``id``, ``statement``, ``verdict``, ``evidence``, ``assumptions`` and
+        ``origin``; ``.rows()`` and ``.to_frame()`` have one row a claim.
 
     Examples
     --------
@@ -148,8 +150,11 @@ def verify(
     [('v-trace-fixed-point', 'corrected')]
     """
     known = _claims_of(registry, pack)
-    chosen = list(known) if ids is None else [known[i] for i in ids]
-    results = []
+    if ids is not None and not isinstance(ids, Iterable):
+        raise InputError(f"ids is {ids!r}; expected the names of claims, as in verify(['lemma-1'])")
+    wanted = [ids] if isinstance(ids, str) else ids
+    chosen = list(known) if wanted is None else [known[i] for i in wanted]
+    results: Table[ClaimResult] = Table()
     for one in chosen:
         if progress is not None:
             progress(one)

@@ -11,6 +11,7 @@ from obliquetd.claims.claim import Outcome, Verdict
 from obliquetd.claims.formal import Kernel
 from obliquetd.claims.setting import Dropped, Setting
 from obliquetd.display import HtmlTable
+from obliquetd.frames import Row
 
 __all__ = ["ORIGINS", "Claim", "ClaimResult", "Origin"]
 
@@ -71,7 +72,7 @@ class Claim:
 
 
 @dataclass(frozen=True, repr=False)
-class ClaimResult(HtmlTable):
+class ClaimResult(HtmlTable, Row):
     """One line of :func:`verify`; ``failed`` where the check itself could not be completed."""
 
     claim: Claim
@@ -166,6 +167,23 @@ class ClaimResult(HtmlTable):
         right = f" Right is: {self.outcome.correction}" if self.outcome.correction else ""
         given = f" Assumes: {self.assumed()}." if self.assumptions else ""
         return f"{self.id}: {self.verdict_text}. {self.evidence}{right}{given}"
+
+    def row(self) -> dict[str, Any]:
+        """The claim in the table of :func:`verify`."""
+        return {
+            "id": self.id,
+            "origin": self.origin,
+            "where": self.claim.where,
+            "title": self.claim.title,
+            "statement": self.statement,
+            "assumes": self.assumed(),
+            "verdict": self.verdict,
+            "kernel": None if self.kernel is None else str(self.kernel),
+            "evidence": self.evidence,
+            "correction": self.outcome.correction or None,
+            "failed": self.failed,
+            "seconds": self.seconds,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+import obliquetd
 from obliquetd.cli.application import app
 from obliquetd.errors import ObliqueTDError
 
@@ -22,8 +23,20 @@ UsageError: Any = typer.BadParameter.__base__
 """What the parser of arguments raises; typer exports only some of its kinds."""
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"obliquetd {obliquetd.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and leave.", callback=_tell_version, is_eager=True
+        ),
+    ] = False,
     debug: Annotated[
         bool,
         typer.Option("--debug", help="Show the traceback of an error. May stand after a command."),

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from obliquetd.cli.application import MODEL, PAPER, app
+from obliquetd.cli.symbols import Symbols, typed_symbols, unsaid
 from obliquetd.cli.terminal import err, escape
 from obliquetd.display import MADE_BY
 from obliquetd.errors import InputError, KindError
@@ -30,6 +31,7 @@ __all__ = [
     "Normalize",
     "Reward",
     "Settings",
+    "Symbols",
     "Target",
     "Tolerance",
     "app",
@@ -141,6 +143,7 @@ def load(
     discount: str | None,
     arithmetic: str | None,
     settings: Iterable[str] | None = None,
+    symbols: Iterable[str] | None = None,
     *,
     normalize: bool = False,
     tolerance: str | None = None,
@@ -150,7 +153,8 @@ def load(
 ) -> PolicyEvaluation:
     """The problem of a model file, or of gym:NAME, with numbers for symbols.
 
-    The numbers are set before the arithmetic is chosen, since a symbol is no float.
+    The numbers are set before the arithmetic is chosen, since a symbol is no float. Names in a typed
+    formula that look like no symbol are asked about, unless ``symbols`` or the model has them.
     """
     from obliquetd.formats import load_model
     from obliquetd.formats.gym import load_gym
@@ -167,8 +171,7 @@ def load(
     if target is not None:
         fields["target"] = _target(target)
 
-    def read(**more: Any) -> PolicyEvaluation:
-        given = {**fields, **more}
+    def read(**given: Any) -> PolicyEvaluation:
         own = given.get("target") == "behavior" and not model.endswith(".csv")
         if own:  # a log knows its behaviour; of other models it is known once they are read
             del given["target"]
@@ -179,12 +182,21 @@ def load(
         )
         return found.replace(target=found.behavior, behavior=None) if own else found
 
+    said = set(symbols or ())
+    typed = {f"--set {k} to": v for k, v in values.items()}
+    if discount is not None:
+        typed["--discount"] = discount
+    if any(unsaid(text, said) for text in typed.values()):
+        own = {k: v for k, v in fields.items() if k not in ("discount", "arithmetic")}
+        said |= _symbols_of(lambda: read(**own))
+    for option, text in typed.items():
+        typed_symbols(option, text, said)
     if not values:
-        return read()
+        return read(**fields)
     try:
-        problem = read()
+        problem = read(**fields)
     except KindError:  # the file asks for an arithmetic that its symbols do not have yet
-        problem = read(arithmetic=None)
+        problem = read(**fields, arithmetic=None)
     problem = problem.subs(values)
     return problem if arithmetic is None else problem.replace(arithmetic=arithmetic)
 
@@ -200,6 +212,14 @@ def _target(text: str) -> Any:
             f"--target {text!r}; expected uniform, behavior, or a .json file of {{state: {{action: probability}}}}"
         )
     return read_json(Path(text))
+
+
+def _symbols_of(read: Callable[[], PolicyEvaluation]) -> set[str]:
+    """The symbols of a model as its file has them; none where it cannot be read so."""
+    try:
+        return {str(s) for s in read().symbols}
+    except InputError:
+        return set()
 
 
 def _assignments(texts: Iterable[str]) -> dict[str, str]:

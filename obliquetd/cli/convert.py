@@ -17,6 +17,7 @@ from obliquetd.cli.common import (
     Normalize,
     Over,
     Reward,
+    Symbols,
     Tolerance,
     app,
     check_outputs,
@@ -54,6 +55,7 @@ def convert(
         ),
     ] = False,
     discount: Discount = None,
+    symbol: Symbols = None,
     arithmetic: Arithmetic = None,
     normalize: Normalize = False,
     tolerance: Tolerance = None,
@@ -82,6 +84,7 @@ def convert(
         model,
         discount,
         arithmetic,
+        symbols=symbol,
         normalize=normalize,
         tolerance=tolerance,
         reward=reward,
@@ -111,7 +114,7 @@ def convert(
 
 
 @app.command(rich_help_panel=MODEL)
-def schema() -> None:
+def schema(as_json: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON either way
     """Print the JSON Schema of model files, for editors and other programs.
 
     A schema tells an editor which fields a model file may have, so that it can complete and

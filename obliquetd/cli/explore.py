@@ -20,6 +20,7 @@ from obliquetd.cli.common import (
     Over,
     Reward,
     Settings,
+    Symbols,
     Tolerance,
     app,
     check_outputs,
@@ -71,6 +72,7 @@ def explore(
     discount: Discount = None,
     arithmetic: Arithmetic = None,
     set_: Settings = None,
+    symbol: Symbols = None,
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
@@ -99,7 +101,7 @@ def explore(
     own = made(names, numbers)
     ranges = _ranges(range_ or ())
     read = functools.partial(
-        load, model, discount, settings=set_,
+        load, model, discount, settings=set_, symbols=symbol,
         normalize=normalize, tolerance=tolerance, reward=reward, over=over,
     )  # fmt: skip
     try:

@@ -17,10 +17,9 @@ def learners(as_json: JsonFlag = False) -> None:
 
     Example: [bold]obliquetd learners[/]
     """
-    from obliquetd.learners import LEARNERS
-    from obliquetd.learners.listing import entry
+    from obliquetd.learners import table
 
-    entries = [entry(kind) for kind in LEARNERS.values()]
+    entries = table()
     if as_json:
         print_json([e.as_dict() for e in entries])
         return

@@ -16,7 +16,8 @@ from typing import Annotated, Any
 import typer
 
 from obliquetd.cli.common import choices
-from obliquetd.errors import InputError, LearnerError
+from obliquetd.cli.symbols import typed_symbols
+from obliquetd.errors import InputError, LearnerError, did_you_mean
 from obliquetd.learners import LEARNERS, Learner, Parameter, learner_class, parameters
 from obliquetd.learners.check import require_averageable, require_runnable
 from obliquetd.problem import PolicyEvaluation
@@ -99,6 +100,10 @@ def with_numbers(command: Callable[..., None]) -> Callable[..., None]:
             if name in numbers:
                 raise InputError(f"{name} is given twice, as {numbers[name]} and as {value}")
             numbers[name] = value
+        if "symbol" in arguments:  # a command that has the option that the question names
+            for name, value in numbers.items():
+                if not any(p.choices for _, p in DECLARED.get(name, ())):
+                    typed_symbols(f"--{name.replace('_', '-')}", value, arguments["symbol"] or ())
         command(**arguments, numbers=numbers)
 
     signature = inspect.signature(command, eval_str=True)
@@ -129,8 +134,11 @@ def kind_of(name: str, others: Iterable[str] = ()) -> type[Learner]:
     if is_file(name):
         return learner_class(name)
     if name not in LEARNERS:
-        known = ", ".join(dict.fromkeys((*others, *LEARNERS)))
-        raise InputError(f"no learner is called {name!r}; expected one of {known}, {OR_A_FILE}")
+        known = tuple(dict.fromkeys((*others, *LEARNERS)))
+        raise InputError(
+            f"no learner is called {name!r}; {did_you_mean(name, known)}expected one of "
+            f"{', '.join(known)}, {OR_A_FILE}"
+        )
     return LEARNERS[name]
 
 

@@ -23,6 +23,7 @@ from obliquetd.cli.common import (
     Over,
     Reward,
     Settings,
+    Symbols,
     Target,
     Tolerance,
     app,
@@ -127,6 +128,7 @@ def simulate(
     discount: Discount = None,
     arithmetic: Arithmetic = None,
     set_: Settings = None,
+    symbol: Symbols = None,
     normalize: Normalize = False,
     tolerance: Tolerance = None,
     reward: Reward = None,
@@ -159,6 +161,7 @@ def simulate(
         discount,
         arithmetic,
         set_,
+        symbol,
         normalize=normalize,
         tolerance=tolerance,
         reward=reward,
@@ -267,15 +270,11 @@ def _write(found: Any, data: dict[str, Any], output: Path) -> None:
 def _csv(found: Any) -> str:
     """One line for each learner and recorded step; ``inf`` once a run has diverged."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["learner", "alpha", "step", "rmse", "rmse_standard_error", "rmspbe"])
-    for name, curve in found.curves.items():
-        rows = zip(found.steps, curve.mean(), _spread(curve), curve.mean("rmspbe"), strict=True)
-        for t, error, spread, bellman in rows:
-            told = "" if np.isnan(spread) else float(spread)
-            writer.writerow(
-                [name, curve.learner.step_size(0), int(t), float(error), told, float(bellman)]
-            )
+    columns = ("learner", "alpha", "step", "rmse", "rmse_standard_error", "rmspbe")
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in found.rows():
+        writer.writerow({k: "" if v != v else v for k, v in row.items()})
     return text.getvalue()
 
 

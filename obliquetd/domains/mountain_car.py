@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, how_to_install
 from obliquetd.features import fourier_basis
 
 __all__ = ["CarLog", "MountainCar"]
@@ -88,8 +88,8 @@ class MountainCar:
             import gymnasium
         except ImportError:
             raise InputError(
-                "mountain car needs the package gymnasium; install it, as in pip install gymnasium, or in a "
-                "clone of obliquetd with pip install -e '.[gym]'"
+                "mountain car needs the package gymnasium, which is not installed; "
+                + how_to_install("gymnasium>=1.0", "gym")
             ) from None
         return gymnasium.make("MountainCar-v0").unwrapped
 

@@ -9,7 +9,8 @@ from obliquetd.dynamics.improvement import improvement_region
 from obliquetd.dynamics.iteration import Iteration, iteration, least_updates
 from obliquetd.dynamics.learner_point import point_of_learner
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
-from obliquetd.dynamics.moments import Moments, exact_moments
+from obliquetd.dynamics.moments import exact_moments
+from obliquetd.dynamics.moments_by_step import Moments
 from obliquetd.dynamics.one_line import one_line_proof
 from obliquetd.dynamics.regions import StabilityMap, stability_map, stability_region
 from obliquetd.dynamics.stability import Stability

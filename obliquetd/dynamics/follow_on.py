@@ -12,7 +12,7 @@ from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.sampling import is_stationary
 from obliquetd.errors import InputError, UndefinedError
 from obliquetd.learners import ETD
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import PolicyEvaluation, require_problem
 from obliquetd.problem.native import Operators
 
 __all__ = ["follow_on_second_moment", "second_moment_is_finite", "second_moment_kernel"]
@@ -32,7 +32,7 @@ def second_moment_kernel(problem: PolicyEvaluation, beta: Any = None) -> Any:
 def _decays(problem: PolicyEvaluation, beta: Any) -> tuple[Operators, Any]:
     """The operators, and what F decays by on each row besides rho."""
     if beta is None:
-        return problem.native, problem.native.row_discount
+        return require_problem(problem).native, problem.native.row_discount
     ops = operators_for(problem, ETD(beta=beta))
     return ops, ops.own_discount * ops.arithmetic.scalar(parse_number(beta))
 

@@ -13,7 +13,6 @@ or in floats.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.jumps import one_plus
+from obliquetd.dynamics.moments_by_step import Moments
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.dynamics.sampling import (
     check_sampling,
@@ -33,12 +33,12 @@ from obliquetd.dynamics.scalars import plain
 from obliquetd.errors import InputError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.check import degree
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import PolicyEvaluation, require_problem
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_theta
 
-__all__ = ["JumpSystem", "Moments", "constant_step_size", "exact_moments"]
+__all__ = ["JumpSystem", "constant_step_size", "exact_moments"]
 
 MOST_KEPT = 50_000_000
 """Numbers of second moments, over all steps, that are kept."""
@@ -70,7 +70,7 @@ class JumpSystem:
         sampling: str | None,
         ops: Operators | None = None,
     ) -> None:
-        learner = require_learner(learner).bound(problem)
+        learner = require_learner(learner).bound(require_problem(problem))
         if learner.has_memory:
             raise InputError(
                 f"{_what_is_carried(learner)}; moments are for learners that carry nothing from one transition to the next "
@@ -236,32 +236,6 @@ def _chances(ops: Operators) -> list[Any]:
     xi = ops.xi.entries()
     total = sum(xi, ops.arithmetic.zero)
     return [w / total for w in xi]
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """What :func:`exact_moments` returns; lists over t = 0, ..., steps.
-
-    Attributes
-    ----------
-    mean : list of d, as ``problem.xi`` is given
-        E[theta_t].
-    second : list of (d, d)
-        E[theta_t theta_t'].
-    covariance : list of (d, d)
-        That of theta_t; it is computed as it is, not as a difference of the two above, of which
-        small step sizes would leave no digit in floats.
-    expected_mse : list of number
-        E||Phi theta_t - v_pi||_Xi^2.
-    expected_mspbe : list of number
-        E||Pi (T v - v)||_Xi^2 at v = Phi theta_t.
-    """
-
-    mean: list[Any]
-    second: list[Any]
-    covariance: list[Any]
-    expected_mse: list[Any]
-    expected_mspbe: list[Any]
 
 
 def exact_moments(

@@ -19,21 +19,51 @@ both of independent samples; Mou, Pananjady, Wainwright and Bartlett (2024) alon
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Arithmetic, Matrix, number_text, parse_number
-from obliquetd.errors import InputError, UndefinedError
+from obliquetd.errors import InputError, ObliqueTDError, UndefinedError
+from obliquetd.frames import Tabular
+from obliquetd.learners import Learner
+from obliquetd.learners.state import shapes
 
 __all__ = ["BesideTheAverage"]
 
 
-class BesideTheAverage(ABC):
+class BesideTheAverage(Tabular):
     """What :class:`obliquetd.dynamics.efficiency.Efficiency` says of step sizes beside the average."""
 
     name: str
+    learner: Learner
+
+    @property
+    @abstractmethod
+    def noise_covariance(self) -> Any:
+        """The long-run covariance of the update at the fixed point, (D, D)."""
+
+    @property
+    @abstractmethod
+    def averaged(self) -> Any:
+        """The limit of t Cov of the averaged weights, (D, D)."""
+
+    @property
+    @abstractmethod
+    def constant_step(self) -> Any:
+        """The limit of Cov / alpha for small constant step sizes, (D, D)."""
+
+    @property
+    @abstractmethod
+    def _x(self) -> Matrix:
+        """The fixed point, (D, 1)."""
+
+    @property
+    @abstractmethod
+    def _d(self) -> int: ...
 
     @property
     @abstractmethod
@@ -56,6 +86,51 @@ class BesideTheAverage(ABC):
 
     @abstractmethod
     def _public(self, matrix: Matrix) -> Any: ...
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row for each weight: its fixed point, and its entries on the diagonals of the covariances.
+
+        The columns are ``learner``, ``weight`` (as ``theta_0``), ``fixed_point``, ``noise``, ``averaged``,
+        ``constant_step``, and ``remark``, the reason why one of the latter three is None. What several
+        learners do to the values is beside each other in
+        ``compare(problem, learners, quantities=["bias", "variance", "rate"])``.
+
+        Examples
+        --------
+        >>> from obliquetd import TD, efficiency
+        >>> from obliquetd.domains import random_problem
+        >>> found = efficiency(random_problem(3, 1, seed=1), TD())
+        >>> [(row["weight"], row["averaged"] == found.averaged[0, 0]) for row in found.rows()]
+        [('theta_0', True)]
+        """
+        remark = None
+        diagonals: dict[str, Any] = {}
+        for column, obtain in self._covariances().items():
+            try:
+                found = obtain()
+                diagonals[column] = [found[i, i] for i in range(len(found.tolist()))]
+            except ObliqueTDError as error:
+                diagonals[column] = None
+                remark = remark or str(error)
+        numbers = self.learner.numbers(**self.learner.values)
+        named = shapes(self.learner.weights, self._d, numbers).items()
+        names = [
+            "_".join((name, *map(str, place)))
+            for name, size in named
+            for place in np.ndindex(*size)
+        ]
+        for i, (name, x) in enumerate(zip(names, self._x.public_vector(), strict=True)):
+            cells = {column: known and known[i] for column, known in diagonals.items()}
+            yield {
+                "learner": self.name, "weight": name, "fixed_point": x, **cells, "remark": remark,
+            }  # fmt: skip
+
+    def _covariances(self) -> dict[str, Callable[[], Any]]:
+        return {
+            "noise": lambda: self.noise_covariance,
+            "averaged": lambda: self.averaged,
+            "constant_step": lambda: self.constant_step,
+        }
 
     def excess_covariance(self, c: Any) -> Any:
         """schedule(c) - averaged, (D, D): positive semidefinite.

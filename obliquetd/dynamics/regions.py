@@ -45,7 +45,7 @@ from obliquetd.errors import (
 )
 from obliquetd.learners import Learner, parameters, require_learner
 from obliquetd.mdp.substitution import substitute
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import PolicyEvaluation, require_problem
 
 __all__ = ["StabilityMap", "stability_map", "stability_region"]
 
@@ -157,7 +157,9 @@ def _by_boxes(
 
 def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:
     """The symbol of a name; InputError where it is not the only one of problem and learner."""
-    return the_only_one({*problem.symbols, *learner.bound(problem).symbols}, symbol)
+    return the_only_one(
+        {*require_problem(problem).symbols, *learner.bound(problem).symbols}, symbol
+    )
 
 
 def the_only_one(symbols: set[sp.Symbol], symbol: Any) -> sp.Symbol:

@@ -22,7 +22,7 @@ from obliquetd.learners.check import require_averageable
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule
 from obliquetd.learners.words import TWIN
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import PolicyEvaluation, require_problem
 from obliquetd.problem.native import Operators
 
 __all__ = ["RuleOnNumbers", "Sample", "operators_for"]
@@ -231,7 +231,7 @@ class HasSymbols(Protocol):
 
 def operators_for(problem: PolicyEvaluation, learner: HasSymbols) -> Operators:
     """The problem's operators, over a field that has the learner's symbols too."""
-    ops = problem.native
+    ops = require_problem(problem).native
     extra = learner.symbols - set(problem.symbols)
     if not extra:
         return ops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,8 @@ import sympy as sp
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.limit import limit_of
-from obliquetd.dynamics.moments import JumpSystem, Moments, constant_step_size
+from obliquetd.dynamics.moments import JumpSystem, constant_step_size
+from obliquetd.dynamics.moments_by_step import Moments
 from obliquetd.dynamics.step_size import step_size_limit
 from obliquetd.errors import KindError, MathematicalError, SizeError
 from obliquetd.learners import Learner, require_learner
@@ -38,6 +40,10 @@ class StationaryMoments(Moments):
 
     fixed_point: Any
     symbol: sp.Symbol | None
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row: the columns of :meth:`Moments.rows` without the step, and ``bias_0``, ``bias_1``, ..."""
+        yield {**self._row(0), **{f"bias_{i}": x for i, x in enumerate(self.bias[0])}}
 
     @cached_property
     def bias(self) -> list[Any]:

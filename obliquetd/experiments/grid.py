@@ -70,6 +70,8 @@ def grid(
         if isinstance(chosen, str) or not isinstance(chosen, Sequence) or not len(chosen):
             raise InputError(f"{name} is {chosen!r}; expected a sequence of numbers, not empty")
     out: dict[Learner, None] = {}
+    if not isinstance(kinds, type | Iterable):
+        raise InputError(f"{kinds!r} is no learner class; expected one such as TD")
     classes: list[type[Learner]] = [kinds] if isinstance(kinds, type) else list(kinds)
     known: dict[type[Learner], list[str]] = {}
     for kind in classes:

@@ -272,20 +272,22 @@ class LoggedData(Stream):
         >>> log.numbers.rho, log.numbers.discount
         ([2/3], [9/10])
         """
+        if not isinstance(log, Log):
+            raise InputError(f"the log is {type(log).__name__}; expected what read_log gives")
         if not log.steps:
             raise InputError("the log holds no transition")
         lines = [step.line for step in log.steps]
         for previous, step in zip(log.steps, log.steps[1:], strict=False):
             if not (step.first or previous.done or previous.next_state == step.state):
                 raise InputError(
-                    f"line {step.line} starts in {step.state!r}, but the line before ended in "
+                    f"{log.unit} {step.line} starts in {step.state!r}, but the {log.unit} before ended in "
                     f"{previous.next_state!r}; mark ends with done, or beginnings with first"
                 )
         for step in log.steps:
             for state in (step.state,) if step.done else (step.state, step.next_state):
                 if not has_features(features, state):
                     raise FeatureError(
-                        f"line {step.line}: there are no features for state {state!r}"
+                        f"{log.unit} {step.line}: there are no features for state {state!r}"
                     )
         sides: dict[str, Any] = {"target": target, "behavior": behavior}
         for name, policy in sides.items():
@@ -297,7 +299,7 @@ class LoggedData(Stream):
                 "their ratio, or read the log without one of these columns. rho=1 is on-policy"
             )
         places = {
-            name: (lambda k, name=name: f"line {lines[k]}: {name}")
+            name: (lambda k, name=name: f"{log.unit} {lines[k]}: {name}")
             for name in ("rho", "target", "behavior")
         }
         ratios = read_ratios(rho, **sides, steps=len(lines), places=places)
@@ -372,7 +374,7 @@ def _chances(log: Log, name: str, policy: Policy | None) -> list[Any] | None:
     role = {"target": "target", "behavior": "behaviour"}[name]
     if policy is not None:
         return [
-            policy_row(policy, s.state, role, f"line {s.line}: ").get(s.action, 0)
+            policy_row(policy, s.state, role, f"{log.unit} {s.line}: ").get(s.action, 0)
             for s in log.steps
         ]
     column = [getattr(step, name) for step in log.steps]
@@ -381,7 +383,7 @@ def _chances(log: Log, name: str, policy: Policy | None) -> list[Any] | None:
         return None
     if gaps:
         raise InputError(
-            f"line {gaps[0]} has no {name} probability, but other lines have; fill it in, or give "
+            f"{log.unit} {gaps[0]} has no {name} probability, but other lines have; fill it in, or give "
             f"{name}=, a Policy"
         )
     return column

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from obliquetd.errors import BackendError, InputError
+from obliquetd.errors import BackendError, InputError, how_to_install
 from obliquetd.processes import in_processes
 
 __all__ = ["BACKENDS", "check_workers", "run_tasks"]
@@ -124,8 +124,8 @@ def _cluster(address: str) -> Iterator[None]:
         from distributed import Client
     except ImportError:
         raise BackendError(
-            "the Dask backend needs the package distributed; install it, as in pip install distributed, or in a "
-            "clone of obliquetd with pip install -e '.[dask]'"
+            "the Dask backend needs the package distributed, which is not installed; "
+            + how_to_install("distributed>=2024.1", "dask")
         ) from None
     from joblib import parallel_config
 

@@ -7,6 +7,7 @@ import io
 import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any, cast
@@ -81,7 +82,10 @@ def versions() -> dict[str, str]:
 
 
 def version_of(package: str) -> str:
-    """The version of a package; of one that runs without being installed, that it does."""
+    """The version of a package, "(not installed)" where there is none; of this one, that which runs."""
+    if package == "obliquetd":
+        own: str = import_module(package).__version__  # an import statement here would be a circle
+        return own
     try:
         return version(package)
     except PackageNotFoundError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.display import HtmlTable
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, did_you_mean
 from obliquetd.experiments.experiment import Experiment, Run, measured_problem, positive
 from obliquetd.experiments.identity import bound_learners, named_learners
 from obliquetd.experiments.logged import LoggedData
 from obliquetd.experiments.parallel import check_workers
 from obliquetd.experiments.streams import Floats
+from obliquetd.frames import Tabular
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.progress import progress
@@ -104,6 +105,21 @@ class Curve:
         spread: Floats = standard_error(self.errors(error))
         return spread
 
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The mean errors and weights at each record by name, with standard errors of several runs."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        for error in ("rmse", "rmspbe") if self.rmse.size else ():
+            found[error] = self.mean(error)
+            if len(self.rmse) > 1:
+                found[f"{error}_standard_error"] = self.standard_error(error)
+        return found | (self.weights(self.path) if self.path.size else {})
+
+    def weights(self, path: Floats) -> dict[str, npt.NDArray[Any]]:
+        """The mean over the runs of each weight of a path (runs, records, d), by name."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            mean = path.mean(axis=0)
+        return {f"theta_{i}": mean[:, i] for i in range(mean.shape[1])}
+
 
 def standard_error(values: Floats) -> Any:
     """Of the mean over the first axis; NaN where that cannot be told from one run, or none ends."""
@@ -114,7 +130,7 @@ def standard_error(values: Floats) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation(HtmlTable):
+class Simulation(HtmlTable, Tabular):
     """What :func:`simulate` returns; index it by learner name.
 
     Attributes
@@ -132,8 +148,39 @@ class Simulation(HtmlTable):
             return self.curves[name]
         except KeyError:
             raise InputError(
-                f"no curve is called {name!r}; there are {list(self.curves)}"
+                f"no curve is called {name!r}; {did_you_mean(name, self.curves)}there are {list(self.curves)}"
             ) from None
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row for each learner and recorded step: the mean errors over the runs.
+
+        The columns are ``learner``, ``alpha`` (the first step size), ``step``, ``rmse``, ``rmspbe`` and
+        ``diverged``, the number of runs that diverged up to that step; where there are several runs,
+        ``rmse_standard_error`` and ``rmspbe_standard_error``, too. A mean is infinite, and its standard
+        error is NaN, once a run has diverged. With ``keep_path``, ``theta_0``, ``theta_1``, ... are the
+        mean weights. A log that was replayed without a problem has no errors; without ``keep_path``
+        it has one row for each learner then, with the last weights.
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> from obliquetd.learners import TD
+        >>> found = simulate(two_state(reward=1), TD(0.25), steps=2, keep_path=True)
+        >>> [row["step"] for row in found.rows()]
+        [0, 1, 2]
+        >>> [row["theta_0"] for row in found.rows()] == found["TD"].path[0, :, 0].tolist()
+        True
+        """
+        for name, curve in self.curves.items():
+            steps, columns = self.steps, curve.columns()
+            if not columns:  # neither errors nor paths: the last weights are all there is
+                steps, columns = steps[-1:], curve.weights(curve.theta[:, None])
+            lost = np.array([t for t in curve.diverged_at if t is not None])
+            columns["diverged"] = (lost[:, None] <= steps).sum(axis=0)
+            told = {"learner": name, "alpha": curve.learner.step_size(0)}
+            cells = [column.tolist() for column in (steps, *columns.values())]
+            for row in zip(*cells, strict=True):
+                yield {**told, **dict(zip(("step", *columns), row, strict=True))}
 
     def _rows(self) -> list[list[str]]:
         return [

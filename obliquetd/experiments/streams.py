@@ -24,7 +24,7 @@ from obliquetd.learners.active import Rows
 from obliquetd.learners.compiled import compiled_walk
 from obliquetd.learners.words import TWIN
 from obliquetd.mdp.imports import shown
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import PolicyEvaluation, require_problem
 from obliquetd.problem.inputs import OCCUPANCY
 from obliquetd.problem.native import Operators
 
@@ -265,7 +265,7 @@ class TableStream(Stream):
     ) -> None:
         if kind not in ("trajectory", "iid", "episodes"):
             raise InputError(f"stream is {kind!r}; expected 'trajectory', 'iid' or 'episodes'")
-        ends = problem.mdp.terminal
+        ends = require_problem(problem).mdp.terminal
         if kind == "trajectory" and ends and problem.start is None:
             raise InputError(
                 f"the model ends in {shown(ends)}; use stream='episodes' with start=, or give the "

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from obliquetd.errors import InputError, ModelFileError
 
@@ -44,6 +45,19 @@ def read_bytes(path: str | Path) -> bytes:
     if len(content) > LARGEST_FILE:
         raise ModelFileError(f"{path} has over {LARGEST_FILE:,} bytes")
     return content
+
+
+def path_of(value: Any, what: str) -> Path:
+    """A path that was given as text or as a path.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    if isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str):
+        return Path(value)
+    raise InputError(f"{what} is {value!r}; expected the path of a file, as text or a Path")
 
 
 def read_text(path: str | Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from obliquetd.algebra import number_text
 from obliquetd.errors import FormatWarning, InputError, ModelFileError
 from obliquetd.formats import arrays, drn, graphml, log, model, prism
+from obliquetd.formats.disk import path_of
 from obliquetd.formats.format import Format, known_fields
 from obliquetd.formats.model import evaluation, model_to_dict
 from obliquetd.mdp import Policy
@@ -69,9 +70,10 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
     ObliqueTDError
         Where the model in it is not right; as for :class:`PolicyEvaluation`.
     """
+    path = path_of(path, "the model")
     found = format_of(path)
     reading, fields = known_fields(overrides, where=str(path), chooses_reward=found.chooses_reward)
-    return evaluation(found.read(Path(path), reading), fields, reading)
+    return evaluation(found.read(path, reading), fields, reading)
 
 
 def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
@@ -89,12 +91,13 @@ def save_model(problem: PolicyEvaluation, path: str | Path) -> None:
         For another ending, a model that could not be read back as the same one, or a place that
         cannot be written.
     """
-    found = FORMATS.get(Path(path).suffix.lower())
+    path = path_of(path, "the place of the model")
+    found = FORMATS.get(path.suffix.lower())
     if found is None or found.write is None:
         raise InputError(
-            f"{path} has the ending {Path(path).suffix or 'none'!r}; expected {endings(written=True)}"
+            f"{path} has the ending {path.suffix or 'none'!r}; expected {endings(written=True)}"
         )
-    found.write(problem, Path(path))
+    found.write(problem, path)
     left = left_behind(problem, found)
     if left:
         whole = [f.ending for f in FORMATS.values() if f.write and f.holds >= model.FORMAT.holds]

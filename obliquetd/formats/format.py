@@ -7,7 +7,6 @@ the same names for every format, then take the place of fields, and the problem 
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from obliquetd.algebra import parse_number, public_number
-from obliquetd.errors import InputError, ProbabilityError
+from obliquetd.errors import InputError, ProbabilityError, did_you_mean
 from obliquetd.mdp import MDP
 from obliquetd.problem import PolicyEvaluation
 
@@ -208,6 +207,5 @@ def known_fields(
 
 def unknown_name(name: str, known: Collection[str]) -> str:
     """What to say of a name that nobody knows."""
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    guess = f"did you mean {near[0]!r}? " if near else ""
-    return f"there is no field {name!r}; {guess}The fields are {', '.join(sorted(known))}"
+    guess = did_you_mean(name, known)
+    return f"there is no field {name!r}; {guess}the fields are {', '.join(sorted(known))}"

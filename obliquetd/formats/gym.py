@@ -6,7 +6,7 @@ import json
 from typing import Any
 from urllib.parse import parse_qsl
 
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, how_to_install
 from obliquetd.formats.format import Contents, known_fields
 from obliquetd.formats.model import evaluation
 from obliquetd.mdp import MDP
@@ -35,8 +35,8 @@ def load_gym(name: str, **fields: Any) -> PolicyEvaluation:
         import gymnasium
     except ImportError:
         raise InputError(
-            "models named gym:NAME need the package gymnasium; install it, as in pip install gymnasium, or in "
-            "a clone of obliquetd with pip install -e '.[gym]'"
+            "models named gym:NAME need the package gymnasium, which is not installed; "
+            + how_to_install("gymnasium>=1.0", "gym")
         ) from None
     reading, chosen = known_fields(fields, where=f"gym:{name}", chooses_reward=False)
     plain, _, query = name.partition("?")

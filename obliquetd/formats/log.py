@@ -7,51 +7,38 @@ begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels
 all of them are written as Python writes integers, else text as it stands: 01 and 1 are two states.
 Blanks after commas belong to a label unless the first line has them too. Rewards and probabilities
 are numbers, never formulas.
+
+A DataFrame of pandas with the same columns is read, too. Its labels stay the objects that they are, and
+a missing cell is an empty one; everything else is read as the CSV file that the frame writes would be, so
+that the float 0.1 is 1/10.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from obliquetd.algebra import public_number
 from obliquetd.errors import InputError, ModelFileError, ProbabilityError
-from obliquetd.formats.disk import read_text
-from obliquetd.formats.explicit import number_in
+from obliquetd.formats.disk import path_of
 from obliquetd.formats.format import Contents, Format, Reading
+from obliquetd.formats.logged_steps import (
+    CHANCES,
+    LoggedStep,
+    check_heading,
+    is_frame,
+    labels_of,
+    lines_of,
+    steps_of,
+    steps_of_frame,
+)
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["FORMAT", "Log", "LoggedStep", "read_log"]
-
-NEEDED = ("state", "action", "next_state", "reward")
-OPTIONAL = ("done", "truncated", "first", "target", "behavior")
-FLAGS, CHANCES = OPTIONAL[:3], OPTIONAL[3:]
-TRUE = ("1", "1.0", "true", "t", "yes", "y")
-FALSE = ("0", "0.0", "false", "f", "no", "n", "")
-NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
-INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-
-
-class LoggedStep(NamedTuple):
-    """One line of a log; ``target`` and ``behavior`` are None where they are not logged."""
-
-    state: Any
-    action: Any
-    next_state: Any
-    reward: Any
-    done: bool
-    first: bool
-    target: Any
-    behavior: Any
-    line: int
 
 
 @dataclass(frozen=True)
@@ -61,9 +48,12 @@ class Log:
     Attributes
     ----------
     steps : tuple of LoggedStep
+    unit : str
+        What ``line`` of a step counts: "line" of a file, from 1; "row" of a frame, from 0.
     """
 
     steps: tuple[LoggedStep, ...]
+    unit: str = "line"
 
     def counts(self) -> Counter[tuple[Any, Any]]:
         """How often each action was taken in each state."""
@@ -103,8 +93,9 @@ class Log:
         for step in self.steps:
             if not step.done and step.next_state not in left:
                 raise InputError(
-                    f"line {step.line} enters state {step.next_state!r}, which no line leaves; if the "
-                    "episode ended there, mark that line as done, else log what follows"
+                    f"{self.unit} {step.line} enters state {step.next_state!r}, which no {self.unit} "
+                    f"leaves; if the episode ended there, mark that {self.unit} as done, else log what "
+                    "follows"
                 )
             to = None if step.done else step.next_state
             moves[step.state, step.action, to, step.reward, step.done] += 1
@@ -142,14 +133,15 @@ class Log:
         for step, p in steps.items():
             if p is None:
                 raise InputError(
-                    f"line {step.line} has no {column} probability, and other lines have; give all or "
+                    f"{self.unit} {step.line} has no {column} probability, and others have; give all or "
                     f"none, or pass {column}="
                 )
             known = rows.setdefault(step.state, {}).setdefault(step.action, p)
             if known != p:
                 raise InputError(
-                    f"line {step.line} gives action {step.action!r} in state {step.state!r} the {column} "
-                    f"probability {p}, and line {lines[step.state, step.action]} gives it {known}; a "
+                    f"{self.unit} {step.line} gives action {step.action!r} in state {step.state!r} the "
+                    f"{column} probability {p}, and {self.unit} "
+                    f"{lines[step.state, step.action]} gives it {known}; a "
                     f"policy has one. Pass {column}="
                 )
             lines.setdefault((step.state, step.action), step.line)
@@ -232,13 +224,18 @@ class Log:
         return PolicyEvaluation(model, **{**fields, **self.policies(fields)})
 
 
-def read_log(path: str | Path) -> Log:
-    r"""Read a CSV file of logged transitions.
+def read_log(path: Any) -> Log:
+    r"""Read logged transitions from a CSV file, or from a DataFrame of pandas.
+
+    Parameters
+    ----------
+    path : str, Path or pandas.DataFrame
+        See the preface of :mod:`obliquetd.formats.log` for the columns.
 
     Raises
     ------
     ModelFileError
-        Where a column is missing or a field cannot be read; gives the line.
+        Where a column is missing or a field cannot be read; gives the line, or the row.
 
     Examples
     --------
@@ -249,22 +246,14 @@ def read_log(path: str | Path) -> Log:
     >>> [tuple(row) for row in log.model().transitions][0], log.counts()[0, "a"]
     ((0, 'a', 0, 1/2, 2, 1), 2)
     """
-    file = Path(path)
-    table = _table(file)
+    if is_frame(path):
+        return Log(tuple(steps_of_frame(path)), "row")
+    file = path_of(path, "the log")
+    table = lines_of(file)
     heading = table[0][1]
     spaced = len(heading) > 1 and all(name.startswith(" ") for name in heading[1:])
     heading = [name.strip() for name in heading]
-    missing = [name for name in NEEDED if name not in heading]
-    unknown = [name for name in heading if name not in NEEDED + OPTIONAL]
-    if missing or unknown or len(set(heading)) < len(heading):
-        wrong = f"no column {missing[0]!r}" if missing else (
-            f"the unknown column {unknown[0]!r}" if unknown else "a column twice"
-        )  # fmt: skip
-        raise ModelFileError(
-            f"{file} has {wrong}; expected {', '.join(NEEDED)}, and {', '.join(OPTIONAL)} where known"
-        )
-    if len(table) == 1:
-        raise ModelFileError(f"{file} holds no transition")
+    check_heading(heading, len(table) - 1, file)
     records = []
     for number, fields in table[1:]:
         if len(fields) != len(heading):
@@ -273,87 +262,14 @@ def read_log(path: str | Path) -> Log:
             )
         row = {k: v.strip() if spaced else v for k, v in zip(heading, fields, strict=True)}
         records.append((number, row))
-    return Log(tuple(_steps(file, records)))
-
-
-def _table(file: Path) -> list[tuple[int, list[str]]]:
-    """The lines that are not blank, in fields, with their numbers."""
-    found, before = [], 0
-    reader = csv.reader(io.StringIO(read_text(file), newline=""), strict=True)
-    try:
-        for fields in reader:
-            if any(field.strip() for field in fields):
-                if reader.line_num != before + 1:
-                    raise ModelFileError(
-                        f"{file}:{before + 1}: a quoted field runs over the end of its line"
-                    )
-                found.append((reader.line_num, fields))
-            before = reader.line_num
-    except csv.Error as error:
-        raise ModelFileError(f"{file} is no CSV: {error}") from None
-    if not found:
-        raise ModelFileError(f"{file} is empty")
-    return found
-
-
-def _steps(file: Path, records: list[tuple[int, dict[str, str]]]) -> list[LoggedStep]:
-    states = _labels([row[k] for _, row in records for k in ("state", "next_state")])
-    actions = _labels([row["action"] for _, row in records])
-    out: list[LoggedStep] = []
-    cut = True
-    for number, row in records:
-        where = f"{file}:{number}"
-        done, truncated, first = (_truth(row.get(name, ""), f"{where}: {name}") for name in FLAGS)
-        target, behavior = (_chance(row.get(name, ""), f"{where}: {name}") for name in CHANCES)
-        begins = cut or first
-        cut = done or truncated
-        out.append(
-            LoggedStep(
-                states[row["state"]], actions[row["action"]], states[row["next_state"]],
-                _number(row["reward"], f"{where}: reward"), done, begins, target, behavior, number,
-            )
-        )  # fmt: skip
-        if not begins and out[-2].next_state != out[-1].state:
-            raise ModelFileError(
-                f"{where} starts in {out[-1].state!r}, but the line before ended in "
-                f"{out[-2].next_state!r}; mark ends with done, limits of time with truncated, or "
-                "beginnings with first"
-            )
-    return out
-
-
-def _truth(text: str, where: str) -> bool:
-    word = text.strip().lower()
-    if word not in TRUE + FALSE:
-        raise ModelFileError(f"{where} is {text!r}; expected 0 or 1")
-    return word in TRUE
-
-
-def _chance(text: str, where: str) -> Any:
-    """A probability, or None where nothing is logged."""
-    if not text.strip():
-        return None
-    p = _number(text, where)
-    if not 0 <= p <= 1:
-        raise ModelFileError(f"{where} is {text.strip()!r}; expected a number between 0 and 1")
-    return p
-
-
-def _number(text: str, where: str) -> Any:
-    """A number as a log holds it; NA, null and True are missing or wrong, not parameters."""
-    if not NUMBER.fullmatch(text.strip()):
-        raise ModelFileError(
-            f"{where} is {text[:60]!r}; expected a number such as 0.5, 1e-3 or 1/3. A log holds no "
-            "formulas; leave out lines whose values are missing"
-        )
-    return public_number(number_in(text.strip(), where))
-
-
-def _labels(words: list[str]) -> Mapping[str, Any]:
-    distinct = dict.fromkeys(words)
-    if all(INTEGER.fullmatch(w) for w in distinct):
-        return {w: int(w) for w in distinct}
-    return {w: w for w in distinct}
+    states = labels_of([row[k] for _, row in records for k in ("state", "next_state")])
+    actions = labels_of([row["action"] for _, row in records])
+    labelled = [
+        (number, {**row, "state": states[row["state"]], "action": actions[row["action"]],
+                  "next_state": states[row["next_state"]]})
+        for number, row in records
+    ]  # fmt: skip
+    return Log(tuple(steps_of(f"{file}:", labelled, "line")), "line")
 
 
 def _contents(path: Path, reading: Reading) -> Contents:

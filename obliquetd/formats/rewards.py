@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from obliquetd.errors import ModelFileError
+from obliquetd.errors import ModelFileError, did_you_mean
 from obliquetd.formats.explicit import read_lines
 
 __all__ = ["RewardFile", "choose_name", "choose_structure", "reward_files"]
@@ -90,10 +89,9 @@ def choose_name(where: str, names: Sequence[str], wanted: str | None) -> int | N
         return 0 if names else None
     if str(wanted) in names:
         return list(names).index(str(wanted))
-    near = difflib.get_close_matches(str(wanted), names, 1)
-    guess = f"did you mean {near[0]!r}? " if near else ""
+    guess = did_you_mean(wanted, names)
     raise ModelFileError(
-        f"{where} has no reward structure {wanted!r}; {guess}It has {listed or 'none'}"
+        f"{where} has no reward structure {wanted!r}; {guess}it has {listed or 'none'}"
     )
 
 

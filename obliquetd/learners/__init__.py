@@ -14,6 +14,7 @@ numbers of the problem          ``derives``, ``derive``, :meth:`Learner.bound`;
                                 ready-made for WeightedTD: :mod:`obliquetd.learners.emphases`
 whether it is what it should    :func:`check`
 from a file                     :func:`learner_class`
+all of them, and what they are  :func:`table`
 ==============================  ==========================================================
 
 :data:`LEARNERS` is the one list of the package's own; all else is read from the classes.
@@ -47,6 +48,7 @@ from obliquetd.learners.files import learner_class
 from obliquetd.learners.follow_on import ETD
 from obliquetd.learners.gradient import GTD, GTD2, TDC
 from obliquetd.learners.hybrid import HTD, TDRC
+from obliquetd.learners.listing import table
 from obliquetd.learners.mirror_prox import GTD2MP, TDCMP
 from obliquetd.learners.n_step import NStepTD
 from obliquetd.learners.regularized import RegularizedTD
@@ -153,6 +155,7 @@ __all__ = [
     "ratio",
     "require_learner",
     "require_learners",
+    "table",
     "td_error",
     "unit",
     "whole",

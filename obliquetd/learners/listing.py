@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from obliquetd.errors import InputError
+from obliquetd.frames import Row, Table
 from obliquetd.learners.base import Learner, Parameter, parameters
 from obliquetd.learners.check import check
 from obliquetd.learners.state import Square, shapes
 
-__all__ = ["Entry", "entry"]
+__all__ = ["Entry", "entry", "table"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Row):
     """One learner of a list.
 
     Attributes
@@ -47,11 +50,45 @@ class Entry:
         found += ["noise"] * self.efficiency
         return ", ".join(found) or "none"
 
+    def row(self) -> dict[str, Any]:
+        """The learner in the table of :func:`obliquetd.learners.table`."""
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**data, "numbers": ", ".join(f"{p.name}={p.default}" for p in self.numbers)}
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON data."""
         data = {f.name: getattr(self, f.name) for f in fields(self)}
         numbers = {p.name: {"default": str(p.default), "is": p.told} for p in self.numbers}
         return {**data, "numbers": numbers}
+
+
+def table(kinds: Iterable[type[Learner]] | None = None) -> Table[Entry]:
+    """What each learner is: those of the package, or the classes that are given.
+
+    Parameters
+    ----------
+    kinds : iterable of classes, optional
+
+    Returns
+    -------
+    Table of Entry
+        A list; ``.rows()`` and ``.to_frame()`` have one row a learner.
+
+    Examples
+    --------
+    >>> from obliquetd.learners import TD, TDC
+    >>> [(row["key"], row["cost"], row["numbers"]) for row in table([TD, TDC]).rows()]
+    [('td', 'O(d)', 'lam=0'), ('tdc', 'O(d)', 'mu=1, lam=0, secondary=plain')]
+    """
+    if kinds is None:
+        from obliquetd.learners import LEARNERS  # made of the modules that may import this one
+
+        kinds = LEARNERS.values()
+    listed: list[Any] = list(kinds) if isinstance(kinds, Iterable) else [kinds]
+    for kind in listed:
+        if not (isinstance(kind, type) and issubclass(kind, Learner)):
+            raise InputError(f"{kind!r} is no learner class; expected one such as TD")
+    return Table(entry(kind) for kind in listed)
 
 
 def entry(kind: type[Learner]) -> Entry:

@@ -67,8 +67,10 @@ def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
     layers = _layers(P, "P")
     if not layers:
         raise InputError("P has no action; expected shape (A, S, S)")
-    n = layers[0].shape[0] if layers[0].ndim == 2 else -1
+    n = layers[0].shape[0] if np.ndim(layers[0]) == 2 else -1
     for a, layer in enumerate(layers):
+        if not hasattr(layer, "shape"):
+            raise InputError(f"P[{a}] is {layer!r}; expected a matrix of shape (S, S)")
         if layer.shape != (n, n):
             raise InputError(
                 f"P[{a}] has shape {layer.shape}; expected P of shape (A, S, S), or a list of A "

@@ -37,6 +37,11 @@ def shown(labels: Sequence[Any], most: int = 10) -> str:
 
 def parse_rows(rows: Iterable[Sequence[Any]]) -> list[Row]:
     """Read and check the form of transition rows; equal labels and numbers are read once."""
+    if not isinstance(rows, Iterable):
+        raise InputError(
+            f"transitions is {rows!r}; expected a list of rows (state, action, next_state, probability, "
+            "reward)"
+        )
     out: list[Row] = []
     labels: set[Any] = set()
     read = NumberReader()
@@ -170,7 +175,8 @@ def labels_for(n: int, labels: Sequence[Hashable] | None, noun: str) -> tuple[Ha
 
 def rows_from_graph(graph: Any) -> tuple[list[Row], list[Any], list[Any] | None]:
     """Transition rows, node order and (where stored) action order of a MultiDiGraph."""
-    if not (graph.is_multigraph() and graph.is_directed()):
+    known = hasattr(graph, "is_multigraph") and hasattr(graph, "is_directed")
+    if not (known and graph.is_multigraph() and graph.is_directed()):
         raise InputError(
             f"the graph is a {type(graph).__name__}; expected a networkx MultiDiGraph, whose "
             "parallel edges keep the actions apart"

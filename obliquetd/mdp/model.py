@@ -15,6 +15,7 @@ import sympy as sp
 from obliquetd.algebra import Kind, number_text, public_number, serial_number
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError
+from obliquetd.frames import Tabular
 from obliquetd.mdp import imports
 from obliquetd.mdp.probabilities import check_table, normalized, parse_tolerance
 from obliquetd.mdp.sources import Sources
@@ -39,7 +40,7 @@ class Transition(NamedTuple):
     discount: Any
 
 
-class MDP(Sources, HtmlTable):
+class MDP(Sources, HtmlTable, Tabular):
     """A finite MDP: states, actions, and a table of outcomes.
 
     Build one with :meth:`from_transitions`, :meth:`from_arrays`, :meth:`from_graph`,
@@ -234,6 +235,16 @@ class MDP(Sources, HtmlTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return MDP, (self.states, self.actions, self.table)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row an outcome, with the fields of :class:`Transition`.
+
+        Examples
+        --------
+        >>> MDP.from_transitions([("s", "go", "s", 1, 2)]).to_frame().loc[0].to_list()
+        ['s', 'go', 's', 1, 2, 1]
+        """
+        return (row._asdict() for row in self.transitions)
 
     def _table(self) -> tuple[str, Sequence[Any], Iterable[Sequence[Any]]]:
         rows = ([str(x) for x in row[:3]] + list(row[3:]) for row in self.transitions)

@@ -21,6 +21,7 @@ from obliquetd.algebra import (
 )
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ProbabilityError
+from obliquetd.frames import Tabular
 from obliquetd.mdp.probabilities import (
     parse_tolerance,
     say_sum,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Policy"]
 
 
-class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
+class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
     """A stationary policy pi(a | s).
 
     Parameters
@@ -111,11 +112,15 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         >>> Policy.deterministic({"s": "left"})["s"]
         {'left': 1}
         """
+        if not isinstance(actions, Mapping):
+            raise InputError(f"actions is {actions!r}; expected {{state: action}}")
         return cls({state: {action: 1} for state, action in actions.items()})
 
     @classmethod
     def uniform(cls, mdp: MDP) -> Policy:
         """Every action that a state offers, with equal (exact) probability."""
+        if not hasattr(mdp, "offered"):
+            raise InputError(f"{mdp!r} is no MDP; of a problem, give problem.mdp")
         rows: dict[Any, dict[Any, Any]] = {}
         for offered in mdp.offered.values():
             if offered and offered not in rows:
@@ -159,6 +164,8 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
         LabelError
             Where the two policies do not speak of the same states.
         """
+        if not isinstance(other, Policy):
+            raise InputError(f"the policy to mix in is {other!r}; expected a Policy")
         weight = public_number(parse_number(epsilon, "epsilon"))
         for mine, theirs in ((self, other), (other, self)):
             for state in mine:
@@ -249,6 +256,12 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row for each state and action: ``state``, ``action`` and ``probability``."""
+        for state, actions in self.items():
+            for action, p in actions.items():
+                yield {"state": state, "action": action, "probability": p}
 
     def _table(self) -> tuple[str, list[str], list[list[Any]]]:
         actions = list(dict.fromkeys(a for row in self.values() for a in row))

@@ -7,6 +7,7 @@ its matrices in the package's own arithmetic (:class:`obliquetd.problem.native.O
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint
 from obliquetd.problem.native import Operators
+from obliquetd.problem.required import require_problem
 from obliquetd.problem.weightings import METHODS
 
-__all__ = ["METHODS", "FixedPoint", "Operators", "PolicyEvaluation"]
+__all__ = ["METHODS", "FixedPoint", "Operators", "PolicyEvaluation", "require_problem"]

@@ -25,6 +25,7 @@ from obliquetd.problem import metrics
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint
 from obliquetd.problem.projection import BestApproximation, project_obliquely
+from obliquetd.problem.required import require_problem
 
 __all__ = ["ProjectionAnalysis", "projection_analysis"]
 
@@ -183,4 +184,4 @@ def projection_analysis(problem: PolicyEvaluation, method: Any) -> ProjectionAna
     >>> float(found.error) <= float(found.bound)
     True
     """
-    return ProjectionAnalysis(problem.fixed_point(method))
+    return ProjectionAnalysis(require_problem(problem).fixed_point(method))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -236,6 +236,10 @@ def _float_rows(array: Floats, places: Places) -> Floats:
 def _matrix_rows(features: Any) -> list[Any]:
     if isinstance(features, sp.MatrixBase):
         return list(features.tolist())
+    if not isinstance(features, Iterable):
+        raise FeatureError(
+            f"features is {features!r}; expected {{state: vector}}, or one row for each state"
+        )
     return list(features)
 
 

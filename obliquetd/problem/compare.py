@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from obliquetd.algebra import cell_text
 from obliquetd.display import HtmlTable, latex_label, latex_of
-from obliquetd.errors import InputError, MathematicalError
+from obliquetd.errors import InputError, LabelError, MathematicalError, did_you_mean
+from obliquetd.frames import Tabular
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint, label_of
+from obliquetd.problem.required import require_problem
 from obliquetd.problem.rounding import rounding_bounds
 from obliquetd.problem.weightings import METHODS
 
@@ -84,31 +86,52 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(HtmlTable):
-    """Rows of :func:`compare`; index it by method name.
+class Comparison(HtmlTable, Tabular):
+    """What :func:`compare` returns; index it by method name, or go through its methods in order.
 
     Attributes
     ----------
-    rows : tuple of ComparisonRow
+    methods : tuple of ComparisonRow
     """
 
-    rows: tuple[ComparisonRow, ...]
+    methods: tuple[ComparisonRow, ...]
 
     def __getitem__(self, name: str) -> ComparisonRow:
-        for row in self.rows:
+        for row in self.methods:
             if row.name == name:
                 return row
-        raise KeyError(name)
+        names = [row.name for row in self.methods]
+        raise LabelError(
+            f"no method is called {name!r}; {did_you_mean(name, names)}there are {names}"
+        )
 
     def __iter__(self) -> Any:
-        return iter(self.rows)
+        return iter(self.methods)
+
+    @property
+    def _shown(self) -> list[str]:
+        """The quantities that some method has, in the order of the headings."""
+        return [key for key in HEADINGS if any(key in row.quantities for row in self.methods)]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row a method: its name, and its quantities by their keys; None where there is none.
+
+        Examples
+        --------
+        >>> from obliquetd.domains import two_state
+        >>> table = compare(two_state(), ["setd", "etd"], quantities=["criterion"])
+        >>> list(table.rows())
+        [{'method': 'setd', 'criterion': 1/4}, {'method': 'etd', 'criterion': 81/100}]
+        """
+        for row in self.methods:
+            yield {"method": row.name, **{key: row.quantities.get(key) for key in self._shown}}
 
     def cells(self, width: int = 14, *, beside: bool = True) -> list[list[str]]:
         """The table as text, a heading first; see ``cell_text`` for the two options."""
-        shown = [key for key in HEADINGS if any(key in r.quantities for r in self.rows)]
+        shown = self._shown
         text = functools.partial(cell_text, width=width, beside=beside)
         out = [["method", *(HEADINGS[key] for key in shown)]]
-        for row in self.rows:
+        for row in self.methods:
             found = {k: text(v) for k, v in row.quantities.items()}
             found |= {k: ROUNDED for k in shown if row.is_rounding(k)}
             out += [[row.name, *(found.get(k, "-") for k in shown)]]
@@ -118,15 +141,24 @@ class Comparison(HtmlTable):
         heading, *rows = self.cells()
         return "", heading, rows
 
-    def to_latex(self) -> str:
-        r"""The table as a ``tabular`` with the rules of the package booktabs."""
-        shown = [key for key in HEADINGS if any(key in r.quantities for r in self.rows)]
+    def to_latex(self, digits: int | None = None) -> str:
+        r"""The table as a ``tabular`` with the rules of the package booktabs.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Print numbers as decimals with so many digits; exactly where it is not given.
+        """
+        shown = self._shown
         lines = [r"\begin{tabular}{l" + "r" * len(shown) + "}", r"\toprule"]
         lines.append(" & ".join(["method", *(HEADINGS[key] for key in shown)]) + r" \\")
         lines.append(r"\midrule")
-        for row in self.rows:
+        for row in self.methods:
             found = row.quantities
-            cells = [f"${latex_of(found[key])}$" if key in found else "--" for key in shown]
+            cells = [
+                f"${latex_of(found[key], digits=digits)}$" if key in found else "--"
+                for key in shown
+            ]
             cells = [
                 ROUNDED if row.is_rounding(key) else cell
                 for key, cell in zip(shown, cells, strict=True)
@@ -188,11 +220,17 @@ def compare(
     InputError
         For a name that there is not, and for two different methods with one label.
     """
-    unknown = [key for key in quantities if key not in HEADINGS]
+    require_problem(problem)
+    listed = (
+        [quantities]
+        if isinstance(quantities, str) or not isinstance(quantities, Iterable)
+        else list(quantities)
+    )
+    unknown = [key for key in listed if key not in HEADINGS]
     if unknown or isinstance(quantities, str):
         named = quantities if isinstance(quantities, str) else unknown[0]
         raise InputError(
-            f"quantities has {named!r}; expected a list of some of {', '.join(HEADINGS)}"
+            f"quantities has {named!r}; {did_you_mean(named, HEADINGS)}expected a list of some of {', '.join(HEADINGS)}"
         )
     return Comparison(
         tuple(_row(problem, *method, quantities) for method in _labelled(problem, methods))
@@ -203,7 +241,11 @@ def _labelled(problem: PolicyEvaluation, methods: Any) -> list[tuple[str, Any]]:
     """Each method with its label."""
     if isinstance(methods, Mapping):
         return [(str(label), given) for label, given in methods.items()]
-    listed = [methods] if isinstance(methods, str) else list(methods)
+    listed = (
+        [methods]
+        if isinstance(methods, str) or not isinstance(methods, Iterable)
+        else list(methods)
+    )
     named = [(label_of(given, problem), given) for given in listed]
     seen: dict[str, Any] = {}
     for label, given in named:

@@ -19,7 +19,7 @@ from obliquetd.problem.inputs import Inputs, read_inputs
 from obliquetd.problem.matrices import PaperMatrices
 from obliquetd.problem.metrics import ValueMetrics
 from obliquetd.problem.native import Operators
-from obliquetd.problem.requests import read_matrix, read_weights
+from obliquetd.problem.requests import read_matrix, read_substitution, read_weights
 from obliquetd.problem.weightings import EmphasisCell, emphasis_cells
 
 __all__ = ["PolicyEvaluation"]
@@ -277,7 +277,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         >>> two_state(discount="gamma").subs({"gamma": "1/2"}).X_star.T
         Matrix([[1/2, 5/2]])
         """
-        for symbol in values:
+        for symbol in read_substitution(values):
             self._symbol(symbol, "to substitute")
         return PolicyEvaluation.of(self.inputs.subs(values))
 

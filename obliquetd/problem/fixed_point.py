@@ -9,7 +9,13 @@ from typing import Any
 from obliquetd.algebra import Matrix, SolveReport, number_text
 from obliquetd.algebra.sign_cases import sign_cases
 from obliquetd.display import Equations
-from obliquetd.errors import InputError, ObliqueTDError, SignUndecidedError, UndefinedError
+from obliquetd.errors import (
+    InputError,
+    ObliqueTDError,
+    SignUndecidedError,
+    UndefinedError,
+    did_you_mean,
+)
 from obliquetd.problem import metrics
 from obliquetd.problem.native import Operators
 from obliquetd.problem.piecewise import PiecewiseFixedPoint
@@ -241,7 +247,7 @@ def _refuse_class(given: Any) -> None:
 def _(given: str, problem: Any) -> FixedPoint:
     if given not in WEIGHTINGS:
         raise InputError(
-            f"no fixed point is called {given!r}; expected one of {', '.join(METHODS)}, or X= or "
+            f"no fixed point is called {given!r}; {did_you_mean(given, METHODS)}expected one of {', '.join(METHODS)}, or X= or "
             "Omega="
         )
 

@@ -25,7 +25,7 @@ from obliquetd.algebra import (
 )
 from obliquetd.algebra.signs import KnownSigns, known_of
 from obliquetd.algebra.storage import listed
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, did_you_mean
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.substitution import (
     Entry,
@@ -123,7 +123,7 @@ class Inputs:
         for name in changes:
             if name not in known:
                 raise InputError(
-                    f"a problem has no field {name!r}; its fields are {', '.join(known)}"
+                    f"a problem has no field {name!r}; {did_you_mean(name, known)}its fields are {', '.join(known)}"
                 )
         return read_inputs(**{**known, **changes}, over=self.places.over)
 

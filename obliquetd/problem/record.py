@@ -9,13 +9,14 @@ from obliquetd.algebra import parse_number, public_number, serial_number
 from obliquetd.mdp import Policy
 from obliquetd.mdp.imports import check_json_labels
 from obliquetd.problem.evaluation import PolicyEvaluation
+from obliquetd.problem.required import require_problem
 
 __all__ = ["model_to_dict"]
 
 
 def model_to_dict(problem: PolicyEvaluation) -> dict[str, Any]:
     """A JSON-ready model from which the same problem is read back."""
-    mdp = problem.mdp
+    mdp = require_problem(problem).mdp
     check_json_labels((*mdp.states, *mdp.actions))
     given, scalar, public = (
         problem.inputs,

@@ -18,7 +18,14 @@ from obliquetd.algebra import (
 from obliquetd.errors import FeatureError, InputError
 from obliquetd.problem.native import Operators
 
-__all__ = ["read_matrix", "read_theta", "read_values", "read_weighting", "read_weights"]
+__all__ = [
+    "read_matrix",
+    "read_substitution",
+    "read_theta",
+    "read_values",
+    "read_weighting",
+    "read_weights",
+]
 
 
 def read_matrix(ops: Operators, value: Any, name: str) -> Matrix:
@@ -45,6 +52,15 @@ def _in_arithmetic(ops: Operators, rows: list[list[Any]], name: str) -> Matrix:
         kinds: dict[str, set[Kind]] = {name: parsed_kinds(rows), "the problem": {kind}}
         choose_arithmetic(kinds, parsed_symbols(rows))
     return to_matrix(rows, ops.arithmetic)
+
+
+def read_substitution(values: Any) -> Mapping[Any, Any]:
+    """Numbers for symbols, a mapping of symbol or name to number."""
+    if not isinstance(values, Mapping):
+        raise InputError(
+            f"values is {values!r}; expected {{symbol: number}}, as in {{'gamma': '9/10'}}"
+        )
+    return values
 
 
 def read_values(ops: Operators, v: Any) -> Matrix:

@@ -22,6 +22,7 @@ from obliquetd.algebra import parse_number
 from obliquetd.errors import InputError, KindError, LabelError, ProbabilityError
 from obliquetd.mdp import MDP
 from obliquetd.problem.evaluation import PolicyEvaluation
+from obliquetd.problem.required import require_problem
 
 __all__ = ["Sensitivity", "sensitivity"]
 
@@ -125,7 +126,7 @@ def sensitivity(problem: PolicyEvaluation, number: Any, method: Any = "td") -> S
     [-18/25],
     [ 18/25]])
     """
-    if problem.arithmetic == "float":
+    if require_problem(problem).arithmetic == "float":
         raise KindError("derivatives are exact; build the problem with arithmetic='exact'")
     if isinstance(number, tuple):
         return _of_a_transition(problem, number, method)

@@ -148,7 +148,7 @@ class ModelReport:
     @property
     def comparison(self) -> tuple[list[str], list[list[Any]]]:
         """The fixed points by formula."""
-        rows = self.analysis.comparison.rows
+        rows = self.analysis.comparison.methods
         keys = [key for key in COMPARED if any(key in row.quantities for row in rows)]
         cells = [
             [
@@ -178,7 +178,7 @@ class ModelReport:
                 r"\|\hat v - v\| / \|\Pi v - v\|",
             ),
         }
-        rows = self.analysis.comparison.rows
+        rows = self.analysis.comparison.methods
         parts = [x for key, x in told.items() if any(key in row.quantities for row in rows)]
         return Markup("; ").join(Markup(text).format(mathml(latex)) for text, latex in parts)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, did_you_mean
 from obliquetd.experiments import Sweep, run, save_columns
 from obliquetd.experiments.experiment import Experiment, positive
 from obliquetd.experiments.grid import TABLE_2, grid, label
@@ -136,8 +136,8 @@ def reproduce(
     unknown = [name for name in names if name not in NAMES]
     if unknown or not names:
         raise InputError(
-            f"nothing to reproduce is called {unknown[0] if unknown else ''!r}; expected "
-            f"{', '.join(NAMES)} or all"
+            f"nothing to reproduce is called {unknown[0] if unknown else ''!r}; "
+            f"{did_you_mean(unknown[0], NAMES) if unknown else ''}expected {', '.join(NAMES)} or all"
         )
     positive("runs", runs)
     if runs < DRAWN_RUNS:

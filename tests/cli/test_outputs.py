@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
+import obliquetd
 from obliquetd import save_model
 from obliquetd.cli.common import check_outputs
 from obliquetd.domains import two_state
@@ -122,12 +123,12 @@ def test_what_runs_without_being_installed_keeps_its_work(monkeypatch, tmp_path,
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(results, "version", missing)
-    assert results.versions()["obliquetd"] == "(not installed)"
+    assert results.versions()["numpy"] == "(not installed)"
     run("report", model, "-o", tmp_path / "r.html")
-    assert "Made by obliquetd (not installed)" in (tmp_path / "r.html").read_text()
+    assert f"Made by obliquetd {obliquetd.__version__}." in (tmp_path / "r.html").read_text()
     run("reproduce", "baird", "--runs", 20, "--out", tmp_path / "out", "--workers", 1)
     notes = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("*.json")]
-    assert any(x.get("versions", {}).get("obliquetd") == "(not installed)" for x in notes)
+    assert any(x.get("versions", {}).get("obliquetd") == obliquetd.__version__ for x in notes)
 
 
 def test_in_a_source_tree(tmp_path):

@@ -144,7 +144,7 @@ def test_labels_say_what_differs():
     assert (
         LSTD(HALF, recursive=True, ridge=R(1, 3)).label == "LSTD ridge=1/3 lam=1/2 recursive=True"
     )
-    assert [row.name for row in otd.compare(problem(), [LSTD(), LSTD(HALF)]).rows] == [
+    assert [row.name for row in otd.compare(problem(), [LSTD(), LSTD(HALF)])] == [
         "LSTD", "LSTD lam=1/2",
     ]  # fmt: skip
 

@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
+import obliquetd
 from obliquetd.domains import two_state
 from obliquetd.errors import ResultsError, SizeError
 from obliquetd.experiments import save, store, sweep
@@ -279,7 +280,8 @@ def test_results_are_kept_where_the_package_is_not_installed(monkeypatch, tmp_pa
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("obliquetd.experiments.results.version", missing)
-    assert versions()["obliquetd"] == "(not installed)"
+    assert versions()["sympy"] == "(not installed)"
+    assert versions()["obliquetd"] == obliquetd.__version__
     assert len(save(swept(None), tmp_path)) == 3
 
 

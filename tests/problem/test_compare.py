@@ -104,7 +104,7 @@ def test_a_vector_of_a_problem_with_one_feature_may_be_either(given):
 def test_two_rows_of_one_name_are_refused(problem):
     with pytest.raises(InputError, match="both called 'Omega'"):
         otd.compare(problem, [[1, 2, 3, 4], [4, 3, 2, 1]])
-    assert len(otd.compare(problem, {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}).rows) == 2
+    assert len(otd.compare(problem, {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}).methods) == 2
 
 
 def test_a_fixed_point_of_another_problem_is_refused(problem):

@@ -13,7 +13,14 @@ from public import Public, bases, constant_told, members, public, rooms
 SUBJECTS = {
     "Begin here": ("mdp", "problem", "features", "domains"),
     "Learners, and what they do": ("learners", "dynamics", "estimators", "experiments"),
-    "Files, pictures and pages": ("formats", "plotting", "report", "exploration", "display"),
+    "Files, pictures and pages": (
+        "formats",
+        "plotting",
+        "report",
+        "exploration",
+        "frames",
+        "display",
+    ),
     "Claims, counterexamples and the paper": (
         "claims",
         "folklore",

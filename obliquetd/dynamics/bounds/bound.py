@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from obliquetd.display import HtmlTable
 from obliquetd.dynamics.bounds.hypotheses import Hypothesis
 from obliquetd.dynamics.bounds.setting import Setting
 from obliquetd.errors import HypothesisError, InputError
+from obliquetd.frames import Tabular
 
 __all__ = ["FAMILY", "Bound", "Curve", "Point", "text_table"]
 
@@ -40,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(HtmlTable):
+class Curve(HtmlTable, Tabular):
     """A bound laid over the exact curve.
 
     Attributes
@@ -56,6 +57,11 @@ class Curve(HtmlTable):
     def worst_case(self) -> Point:
         """The step at which the bound is loosest."""
         return max(self.points, key=lambda p: sp.N(p.ratio))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row a step: ``step``, ``exact``, ``bound`` and ``ratio``."""
+        for p in self.points:
+            yield {"step": p.t, "exact": p.exact, "bound": p.bound, "ratio": p.ratio}
 
     def cells(self) -> list[list[str]]:
         """The table as text, a heading first."""

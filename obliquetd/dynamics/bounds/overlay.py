@@ -11,14 +11,15 @@ from obliquetd.dynamics.bounds import theorems  # noqa: F401 - reading them make
 from obliquetd.dynamics.bounds.bound import FAMILY, Bound, Curve, text_table
 from obliquetd.dynamics.bounds.setting import Setting
 from obliquetd.dynamics.sampling import check_sampling
-from obliquetd.errors import InputError
+from obliquetd.errors import InputError, did_you_mean
+from obliquetd.frames import Tabular
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["Bounds", "bounds"]
 
 
-class Bounds(HtmlTable):
+class Bounds(HtmlTable, Tabular):
     """What :func:`bounds` returns: every theorem by name, the table of them, and their curves."""
 
     def __init__(self, at: Setting) -> None:
@@ -28,7 +29,7 @@ class Bounds(HtmlTable):
     def __getitem__(self, name: str) -> Bound:
         if name not in self._found:
             raise InputError(
-                f"no bound is called {name!r}; expected one of {', '.join(self._found)}"
+                f"no bound is called {name!r}; {did_you_mean(name, self._found)}expected one of {', '.join(self._found)}"
             )
         return self._found[name]
 
@@ -48,6 +49,24 @@ class Bounds(HtmlTable):
         return {
             each.name: each.curve(steps if each.first in (0, 1) else None) for each in self.holding
         }
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row a theorem: at step 1, or in the limit, and the hypothesis that fails where there is none."""
+        for each in self:
+            at: Any = 1 if each.first in (0, 1) else None
+            held = each.holds
+            yield {
+                "theorem": each.name,
+                "quantity": each.quantity,
+                "step": at if held else None,
+                "bound": each.bound(at) if held else None,
+                "exact": each.exact(at) if held else None,
+                "ratio": each.ratio(at) if held else None,
+                "fails": None
+                if held
+                else f"{each.hypotheses[-1].name}: {each.hypotheses[-1].found}",
+                "source": each.source,
+            }
 
     def cells(self, t: int = 1) -> list[list[str]]:
         """The table as rows of text, a heading first: each bound at step t, or in the limit."""

@@ -15,7 +15,7 @@ from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.errors import KindError
 from obliquetd.learners import Harmonic, Learner, require_learner
-from obliquetd.problem import PolicyEvaluation, metrics
+from obliquetd.problem import PolicyEvaluation, metrics, require_problem
 from obliquetd.problem.projection import BestApproximation
 
 __all__ = ["Setting"]
@@ -35,7 +35,7 @@ class Setting:
     def __init__(
         self, problem: PolicyEvaluation, learner: Learner, theta0: Any, sampling: str | None
     ) -> None:
-        self.learner = require_learner(learner).bound(problem)
+        self.learner = require_learner(learner).bound(require_problem(problem))
         if problem.arithmetic == "symbolic" or self.learner.symbols:
             raise KindError(
                 "bounds need numbers; substitute them for the symbols with problem.subs, and give the "
