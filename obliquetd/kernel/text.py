@@ -11,7 +11,16 @@ import sympy as sp
 
 from obliquetd.errors import InputError
 
-__all__ = ["PRELUDE", "Names", "certificate_head", "comment", "denominators", "proof_text", "scalar_text", "shipped"]
+__all__ = [
+    "PRELUDE",
+    "Names",
+    "certificate_head",
+    "comment",
+    "denominators",
+    "proof_text",
+    "scalar_text",
+    "shipped",
+]
 
 PRELUDE = "prelude"
 """How words are checked: the head of every generated file."""
