@@ -60,6 +60,7 @@ def large(n, seed=1):
 
 @pytest.mark.parametrize(("verdict", "rows"), CASES, ids=lambda v: str(v)[:30])
 @pytest.mark.parametrize("factor", [1, TINY, HUGE], ids=["1", "tiny", "huge"])
+@pytest.mark.slow
 def test_witnesses_are_found_for_whatever_has_a_certificate(verdict, rows, factor):
     certificate = made(scaled(factor, rows), verdict)
     found = witnesses(certificate)
