@@ -6,7 +6,7 @@ stable      if Qx = ax - by and Qy = ay + bx, x and y not both 0, then a > 0: ev
             has a positive real part (said in real numbers, over any ordered field)
 convergent  then a^2 + b^2 < 1
 singular    Qx = 0 for some x that is not 0
-unstable    no positive definite G has Q'G + GQ nonnegative, so that no x'Gx fails to rise along x' = -Qx
+unstable    no positive definite G has Q'G + GQ nonnegative, so that every such x'Gx rises somewhere along x' = -Qx
             (over any archimedean field, such as the rational or the real numbers)
 
 and with each of them that AB = BQ and that the columns of B are independent: Q is A on the span of B. What
