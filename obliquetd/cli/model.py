@@ -166,6 +166,14 @@ def check(
             autocompletion=complete,
         ),
     ] = None,
+    coq: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a valid certificate to this file, as a proof for Coq, and have coqc check it "
+            "where there is one."
+        ),
+    ] = None,
+    force: Force = False,
     as_json: JsonFlag = False,
     *,
     numbers: dict[str, str],
@@ -179,12 +187,15 @@ def check(
     command says so. The exit status is 1 where the certificate does not prove its claim.
 
     Examples: [bold]obliquetd check certificate.json[/],
-    [bold]obliquetd check certificate.json --model model.json[/]
+    [bold]obliquetd check certificate.json --model model.json[/],
+    [bold]obliquetd check certificate.json --coq certificate.v[/]
     """
+    from obliquetd.cli.proof_file import write_proof
     from obliquetd.dynamics import check_certificate
     from obliquetd.dynamics.provenance import missing
     from obliquetd.formats.model import read_json
 
+    check_outputs({"--coq": coq}, [certificate, model], force=force)
     data = read_json(certificate)
     if not isinstance(data, dict) or not {"claim", "A", "quotient"} <= set(data):
         raise InputError(
@@ -195,8 +206,10 @@ def check(
     proved = check_certificate(data)
     valid = proved and check_certificate(data, to.problem, to.rule)
     claim = str(data["claim"])
+    proof = write_proof(data, coq) if valid and coq is not None else None
     if as_json:
         bound = {"model": to.model, "learner": to.learner} if to.problem is not None else {}
+        bound |= proof.row if proof is not None else {}
         print_json({"claim": claim, "valid": valid, **bound, "missing": missing(data)})
     elif valid:
         size, span = len(data["A"]), len(data["quotient"])
@@ -209,6 +222,10 @@ def check(
             out.print(escape(f"made by {data['made_by']}"), soft_wrap=True)
         for remark in to.remarks:
             out.print(escape(remark), soft_wrap=True)
+        if proof is not None:
+            out.print(escape(proof.told), soft_wrap=True)
+    if proof is not None and proof.refused:
+        raise typer.Exit(1)
     if not valid:
         say_error(
             f"the certificate proves its claim ({claim}), but not of this model and learner "

@@ -7,12 +7,21 @@ generated file, the others are proofs written by hand (:func:`shipped`).
 """
 
 from obliquetd.kernel.coqc import Answer, check_file, check_text, find_coqc
-from obliquetd.kernel.text import PRELUDE, Names, comment, proof_text, scalar_text, shipped
+from obliquetd.kernel.text import (
+    PRELUDE,
+    Names,
+    certificate_head,
+    comment,
+    proof_text,
+    scalar_text,
+    shipped,
+)
 
 __all__ = [
     "PRELUDE",
     "Answer",
     "Names",
+    "certificate_head",
     "check_file",
     "check_text",
     "comment",

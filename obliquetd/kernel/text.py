@@ -11,7 +11,16 @@ import sympy as sp
 
 from obliquetd.errors import InputError
 
-__all__ = ["PRELUDE", "Names", "comment", "denominators", "proof_text", "scalar_text", "shipped"]
+__all__ = [
+    "PRELUDE",
+    "Names",
+    "certificate_head",
+    "comment",
+    "denominators",
+    "proof_text",
+    "scalar_text",
+    "shipped",
+]
 
 PRELUDE = "prelude"
 """How words are checked: the head of every generated file."""
@@ -210,3 +219,17 @@ def proof_text(name: str) -> str:
     if not place.is_file():
         raise InputError(f"no proof is called {name!r}; there are {', '.join(shipped())}")
     return place.read_text(encoding="utf-8")
+
+
+def certificate_head(claim: str) -> str:
+    """What stands before the numbers of a certificate: definitions, and why its check suffices.
+
+    Parameters
+    ----------
+    claim : {"stable", "unstable", "singular", "convergent"}
+    """
+    folder = files("obliquetd.kernel") / "certificates"
+    parts = [folder / f"{name}.v" for name in ("forms", "tables", claim)]
+    if claim in ("forms", "tables") or not parts[-1].is_file():
+        raise InputError(f"no certificate claims {claim!r}")
+    return "\n".join([proof_text(PRELUDE), *(part.read_text(encoding="utf-8") for part in parts)])
