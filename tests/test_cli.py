@@ -146,9 +146,9 @@ def test_learners_come_from_their_rules(model):
 def test_formulas_are_lines(tmp_path):
     save_model(two_state(discount="gamma", reward="r"), tmp_path / "m.json")
     out = run("analyze", tmp_path / "m.json").stdout
-    assert "td: theta = (-3*r/(6*gamma - 5))" in out
+    assert "td: theta = (3 r/(5 - 6 gamma))" in out
     assert "etd, from its rule: A = [" in out
-    assert "state left: xi = 1/2, v_pi = -r/(gamma - 1)" in out
+    assert "state left: xi = 1/2, v_pi = r/(1 - gamma)" in out
 
 
 def test_analyze_in_floats_gives_numbers_and_residuals(model):

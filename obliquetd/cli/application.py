@@ -29,7 +29,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "verify": Command("paper", PAPER, "Check the claims of the paper Lyu et al. (2018), and our own beside them, one by one."),
+    "verify": Command("paper", PAPER, "Check the claims of the paper Lyu et al. (2018), and our own beside them, or those of another pack."),
     "table1": Command(
         "paper", PAPER,
         "Recompute Table I of the paper, with ETD by each of the three definitions of its matrix.",

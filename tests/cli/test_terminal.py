@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import obliquetd as otd
+from obliquetd.claims import pack_of
 from obliquetd.cli import terminal
 from obliquetd.cli.found import found_lines
 from obliquetd.cli.paper import table1
@@ -61,7 +62,7 @@ def test_columns_that_do_not_fit_stand_below(said):
 
 def test_claims_end_with_what_is_false(said, judged):
     for evidence in (True, False):
-        terminal.show_claims(judged, evidence, 1.0)
+        terminal.show_claims(judged, evidence, pack_of("lyu-2018"), 1.0)
         text = said()
         for claim in judged:
             assert claim.id in text
@@ -75,7 +76,7 @@ def test_claims_end_with_what_is_false(said, judged):
 
 def test_one_claim_is_no_claims(said, judged):
     one = next(r for r in judged if r.origin == "paper" and r.verdict == "proved")
-    terminal.show_claims([one], False, 0.1)
+    terminal.show_claims([one], False, pack_of("lyu-2018"), 0.1)
     assert "1 claim of the paper: 1 proved" in said()
     assert "claims" not in said()
     assert terminal.counted(0, "class") == "0 classes"

@@ -1,5 +1,6 @@
 """Regions as they are drawn: exact ends, and fills that agree with the exact verdict everywhere."""
 
+import itertools
 import random
 
 import matplotlib.colors
@@ -12,7 +13,6 @@ from obliquetd.domains import random_problem, two_state, w_to_2w
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.dynamics.plane import plane_of
 from obliquetd.dynamics.regions import stability_map
-from obliquetd.errors import SignUndecidedError
 from obliquetd.learners import ETD, GTD2, SETD, TD
 from obliquetd.plotting import stability_regions, stability_regions_2d
 
@@ -113,8 +113,12 @@ def test_a_plane_says_what_it_shows():
         two_state("gamma"), TD(lam="l"), ("gamma", "l"), (("97/100", 1), (0, "1/5"))
     )
     assert never.get_title() == "TD: unstable everywhere"
-    with pytest.raises(SignUndecidedError):
-        stability_regions_2d(w_to_2w("gamma", "epsilon"), SETD(), ("gamma", "epsilon"))
+    cases = stability_regions_2d(w_to_2w("gamma", "epsilon"), SETD(), ("gamma", "epsilon"))
+    assert cases.get_title() == (
+        "SETD: stable everywhere off the dashed line\ndashed: $2 \\gamma - 1 = 0$"
+    )
+    for discount, epsilon in itertools.product(("1/10", "2/5", "7/10", "9/10"), ("1/10", "9/10")):
+        assert mean_dynamics(w_to_2w(discount, epsilon), SETD()).is_stable()
 
 
 def test_where_there_is_no_model_there_is_no_verdict():
