@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
@@ -79,12 +79,12 @@ class ModelReport:
     pictures: dict[str, Picture] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
 
-    @functools.cached_property
+    @cached_property
     def ranges(self) -> Ranges:
         """Where each symbol ranges in the plots."""
         return ranges_of(self.problem)
 
-    @property
+    @cached_property
     def transitions(self) -> tuple[list[str], list[list[Any]]]:
         """The first rows of the transition table; without own discounts where all are 1."""
         rows = list(self.problem.mdp.transitions)[:MOST_ROWS]
@@ -99,7 +99,7 @@ class ModelReport:
         """How many rows are not shown."""
         return max(0, len(self.problem.mdp.table) - MOST_ROWS)
 
-    @property
+    @cached_property
     def policies(self) -> dict[str, Any]:
         """Target and behaviour: in a sentence, or as a heading and a row for each state."""
         policies = {"target": self.problem.target}
@@ -132,7 +132,7 @@ class ModelReport:
                 "return_variance": "variance of the return"}  # fmt: skip
         return f"By {self.noun}: " + ", ".join(told[k] for k in told if k in self.analysis.columns)
 
-    @property
+    @cached_property
     def states(self) -> tuple[list[str], list[list[Any]]]:
         """For each state its weight, value, best approximation and spread of the return."""
         names = {"xi": r"\xi", "v_pi": r"v_\pi", "best": r"\Pi v_\pi",
@@ -145,7 +145,7 @@ class ModelReport:
         ]
         return heading, rows
 
-    @property
+    @cached_property
     def comparison(self) -> tuple[list[str], list[list[Any]]]:
         """The fixed points by formula."""
         rows = self.analysis.comparison.methods
@@ -182,7 +182,7 @@ class ModelReport:
         parts = [x for key, x in told.items() if any(key in row.quantities for row in rows)]
         return Markup("; ").join(Markup(text).format(mathml(latex)) for text, latex in parts)
 
-    @property
+    @cached_property
     def noise(self) -> tuple[list[str], list[list[Any]]]:
         """How noisy each learner is: its numbers, or in words why there are none."""
         found = self.analysis.noise
