@@ -3,6 +3,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser  # noqa: F401 - a fixture
+
 settings.register_profile(
     "default",
     deadline=None,

@@ -168,14 +168,19 @@ class ClaimResult(HtmlTable, Row):
         given = f" Assumes: {self.assumed()}." if self.assumptions else ""
         return f"{self.id}: {self.verdict_text}. {self.evidence}{right}{given}"
 
-    def row(self) -> dict[str, Any]:
-        """The claim in the table of :func:`verify`."""
+    def _heading(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "origin": self.origin,
             "where": self.claim.where,
             "title": self.claim.title,
             "statement": self.statement,
+        }
+
+    def row(self) -> dict[str, Any]:
+        """The claim in the table of :func:`verify`."""
+        return {
+            **self._heading(),
             "assumes": self.assumed(),
             "verdict": self.verdict,
             "kernel": None if self.kernel is None else str(self.kernel),
@@ -189,11 +194,7 @@ class ClaimResult(HtmlTable, Row):
         """Plain data for JSON."""
         example = self.outcome.counterexample
         return {
-            "id": self.id,
-            "origin": self.origin,
-            "where": self.claim.where,
-            "title": self.claim.title,
-            "statement": self.statement,
+            **self._heading(),
             "assumptions": [a.to_dict() for a in self.assumptions],
             "verdict": self.verdict,
             "kernel": self.kernel and self.kernel.to_dict(),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from obliquetd.cli.common import MODEL, Force, JsonFlag, app, check_outputs, choices, print_json
+from obliquetd.cli.common import (
+    MODEL,
+    Backend,
+    Force,
+    JsonFlag,
+    Scheduler,
+    Workers,
+    app,
+    check_outputs,
+    print_json,
+)
 from obliquetd.cli.found import found_lines
 from obliquetd.cli.learners import KEYS, OR_A_FILE, complete, made, paths, with_numbers
 from obliquetd.cli.terminal import escape, out
@@ -78,20 +88,9 @@ def atlas(
         typer.Option(help="Write the smallest problem of the only question to this model file."),
     ] = None,
     force: Force = False,
-    workers: Annotated[
-        int | None, typer.Option(help="Use this many processes. All cores are used by default.")
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            help="Work on the cores of this machine (cores) or on a cluster (dask).",
-            autocompletion=choices("cores", "dask"),
-        ),
-    ] = "cores",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(help="Give the address of a running Dask cluster, with --backend dask."),
-    ] = None,
+    workers: Workers = None,
+    backend: Backend = "cores",
+    scheduler: Scheduler = None,
     as_json: JsonFlag = False,
     *,
     numbers: dict[str, str],

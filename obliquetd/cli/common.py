@@ -24,16 +24,19 @@ __all__ = [
     "MODEL",
     "PAPER",
     "Arithmetic",
+    "Backend",
     "Discount",
     "Force",
     "JsonFlag",
     "ModelFile",
     "Normalize",
     "Reward",
+    "Scheduler",
     "Settings",
     "Symbols",
     "Target",
     "Tolerance",
+    "Workers",
     "app",
     "check_outputs",
     "choices",
@@ -119,6 +122,21 @@ Settings = Annotated[
         "--set",
         help="Replace a symbol of the model by a number: NAME=VALUE, as in gamma=9/10. May be repeated.",
     ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="How many processes work side by side. The default is one for each core."),
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        help="Where to run: on the cores of this machine (cores) or on a cluster (dask).",
+        autocompletion=choices("cores", "dask"),
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="The address of a running Dask cluster, for --backend dask."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 

@@ -12,8 +12,11 @@ from rich.table import Table
 from obliquetd.algebra import cell_text
 from obliquetd.cli.common import (
     PAPER,
+    Backend,
     Force,
     JsonFlag,
+    Scheduler,
+    Workers,
     app,
     check_outputs,
     choices,
@@ -170,23 +173,9 @@ def reproduce(
             help="The first of the five seeds for random numbers. The same seed gives the same results again."
         ),
     ] = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="How many processes work side by side. The default is one for each core."
-        ),
-    ] = None,
-    backend: Annotated[
-        str,
-        typer.Option(
-            help="Where to run: on the cores of this machine (cores) or on a cluster (dask).",
-            autocompletion=choices("cores", "dask"),
-        ),
-    ] = "cores",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(help="The address of a running Dask cluster, for --backend dask."),
-    ] = None,
+    workers: Workers = None,
+    backend: Backend = "cores",
+    scheduler: Scheduler = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Run the paper's experiments again, and judge what the paper says about them.

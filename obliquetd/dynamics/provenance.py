@@ -7,7 +7,7 @@ there so that a reader, years later, can make the matrix again:
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from typing import Any
 
 from obliquetd.errors import ObliqueTDError
@@ -46,7 +46,8 @@ def provenance(
     """
     found: dict[str, Any] = {
         "format": FORMAT,
-        "made_by": f"obliquetd {_version()}",
+        # an import statement here would be a circle
+        "made_by": f"obliquetd {import_module('obliquetd').__version__}",
     }
     if learner is not None:
         found |= {"learner": learner_to_dict(learner), "sampling": sampling}
@@ -65,10 +66,3 @@ def missing(certificate: dict[str, Any]) -> list[str]:
     ['the model', 'the learner']
     """
     return [words for name, words in HELD.items() if certificate.get(name) is None]
-
-
-def _version() -> str:
-    try:
-        return version("obliquetd")
-    except PackageNotFoundError:
-        return "(not installed)"

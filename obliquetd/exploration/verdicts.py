@@ -16,13 +16,12 @@ from obliquetd.errors import ObliqueTDError
 from obliquetd.exploration.sliders import Slider, holds
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.over_symbols import PLANE_SIZE
 
 __all__ = ["Region", "break_text", "limits_data", "map_of", "region_of"]
 
 TRACED = 24
 """Places at which each strip of a plane is traced."""
-PLANE_SIZE = (4, 2)
-"""States and features up to which the plane of two symbols is cut into cells."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +125,12 @@ def map_of(
             f"and {PLANE_SIZE[1]} features it is"
         )
     ranges = [(s.domain.inf, s.domain.sup) for s in sliders]
-    whole = ranges
     try:
-        found = stability_map(problem, learner, tuple(symbols), tuple(whole), resolution=1)  # type: ignore[arg-type]
-        plane = plane_of(found, whole, limits_of(problem, learner))
+        found = stability_map(problem, learner, tuple(symbols), tuple(ranges), resolution=1)  # type: ignore[arg-type]
+        plane = plane_of(found, ranges, limits_of(problem, learner))
     except ObliqueTDError as error:
         return str(error)
-    (left, right), (low, high) = ([float(x) for x in r] for r in whole)
+    (left, right), (low, high) = ([float(x) for x in r] for r in ranges)
     paths: dict[str, list[str]] = {"stable": [], "unstable": [], "none": []}
     for strip in plane.strips:
         x, edges = plane.traced(strip, TRACED)

@@ -14,7 +14,6 @@ from obliquetd.claims.assumptions import (
     POSITIVE_WEIGHTS,
     STATIONARY,
     VALUES_EXIST,
-    Assumption,
     dynamics,
 )
 from obliquetd.claims.claim import Observed, Outcome
@@ -48,16 +47,6 @@ def _bellman_minimiser(problem: PolicyEvaluation) -> sp.Matrix:
 def _not_minimiser(problem: PolicyEvaluation, learner: Learner | None) -> Observed | None:
     found, right = dynamics(problem, learner).fixed_point(), _bellman_minimiser(problem)
     return None if found == right else {"fixed point": found, "minimiser": right}
-
-
-ONE_OUTCOME = Assumption(
-    "one outcome",
-    "each state has one next state and reward, and one action, under the behaviour",
-    lambda p, _l: (
-        all(sum(x != 0 for x in row) == 1 for row in p.P_b.tolist())
-        and all(len([1 for m in p.behavior.parsed(s).values() if m]) == 1 for s in p.states)
-    ),
-)
 
 
 @PACK.claim(

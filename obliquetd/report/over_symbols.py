@@ -17,7 +17,7 @@ from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.plain import formula_text
 
-__all__ = ["PARTLY", "OverSymbols", "over_symbols"]
+__all__ = ["PARTLY", "PLANE_SIZE", "OverSymbols", "over_symbols"]
 
 LINE_SIZE = (6, 4)
 """States and features up to which the region in one symbol is computed."""

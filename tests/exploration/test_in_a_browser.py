@@ -8,8 +8,9 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
+from tests.browser import LIGHTNESS
 from tests.exploration.conftest import exact_values, exploration
-from tests.report.test_page import LIGHTNESS, Checker, browser  # noqa: F401 - a fixture
+from tests.report.test_page import Checker
 
 PLACES = 20
 MOVE = """places => new Promise(done => {
@@ -29,7 +30,7 @@ READ = """() => [...document.querySelectorAll('.learner')].map(card => {
 
 
 @pytest.fixture(scope="module")
-def opened(browser, tmp_path_factory):  # noqa: F811
+def opened(browser, tmp_path_factory):
     """Pages that are open, by name; each says nothing on the console and asks for nothing."""
     folder, pages = tmp_path_factory.mktemp("explore"), {}
 
@@ -317,7 +318,7 @@ def test_verdicts_of_polynomials(opened, p):
         ),
     ],
 )
-def test_it_fits_and_follows_the_scheme(browser, tmp_path, width, scheme):  # noqa: F811
+def test_it_fits_and_follows_the_scheme(browser, tmp_path, width, scheme):
     for name in ("two", "plane"):
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.goto(exploration(name).save(tmp_path / f"{name}.html").as_uri())

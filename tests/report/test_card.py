@@ -19,7 +19,7 @@ from obliquetd.errors import InputError, MathematicalError
 from obliquetd.formats import model_from_dict
 from obliquetd.report import card_page, write_page
 from obliquetd.report.card import spelling
-from tests.report.test_page import Checker, browser, downloads  # noqa: F401 - a fixture
+from tests.report.test_page import Checker, downloads
 
 SMALL = st.integers(-3, 3)
 
@@ -167,7 +167,7 @@ def test_cards_of_other_shapes():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_a_card_is_one_page_and_fits_a_phone(browser, tmp_path, setd, card):  # noqa: F811
+def test_a_card_is_one_page_and_fits_a_phone(browser, tmp_path, setd, card):
     star = card_page(otd.domains.baird_star(), otd.TD())
     for k, text in enumerate((card, star, card_page(PLAIN, otd.TD()))):
         page = browser.new_page(viewport={"width": 360, "height": 800})

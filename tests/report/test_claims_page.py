@@ -12,7 +12,7 @@ from obliquetd.domains import two_state
 from obliquetd.report import claims_page, prose, write_page
 from obliquetd.report.claims import FALSE, MARKS, paper_sections
 from obliquetd.report.prose import latex_of_text, typeset
-from tests.report.test_page import Checker, browser  # noqa: F401 - a fixture
+from tests.report.test_page import Checker
 
 
 def latex(text):
@@ -169,7 +169,7 @@ def test_places():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_the_filter_and_the_print(browser, page, tmp_path):  # noqa: F811
+def test_the_filter_and_the_print(browser, page, tmp_path):
     opened = browser.new_page(viewport={"width": 390, "height": 800})
     opened.goto(write_page(page, tmp_path / "claims.html").as_uri())
     count = lambda: opened.locator("article.claim:visible").count()  # noqa: E731

@@ -2,9 +2,7 @@
 
 import base64
 import json
-import os
 import re
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from obliquetd.report import model_page, write_page
 from obliquetd.report.formulas import shown
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import report_on
+from tests.browser import LIGHTNESS
 from tests.report.conftest import MODELS
 
 SLOW = {"two symbols": pytest.mark.slow}
@@ -157,29 +156,6 @@ def test_places_that_cannot_be_written(tmp_path):
 
 
 # A real browser
-
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--no-first-run", "--disable-quic"]  # fmt: skip
-LIGHTNESS = """element => {
-  const of = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  return [of(getComputedStyle(element).color), of(getComputedStyle(element).backgroundColor)];
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        if "browser" in os.environ.get("OBLIQUETD_NEEDS", ""):
-            pytest.fail("no Chromium is installed, and OBLIQUETD_NEEDS asks for it")
-        pytest.skip("needs Chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.mark.slow

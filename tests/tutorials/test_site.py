@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import obliquetd as otd
-from tests.report.test_page import CHROMIUM, FLAGS, LIGHTNESS
+from tests.browser import LIGHTNESS
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "tutorials" / "site"
@@ -234,19 +234,6 @@ KINDS = ("index", "start", "learners", "tutorials/03_off_policy_divergence", "ho
          "reference/dynamics", "reference/commands", "claims/index", "claims/section-IV", "about/developers", "cite")  # fmt: skip
 """One page of each kind."""
 FORMULAS = ("start", "tutorials/03_off_policy_divergence", "claims/section-IV")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        if "browser" in os.environ.get("OBLIQUETD_NEEDS", ""):
-            pytest.fail("no Chromium is installed, and OBLIQUETD_NEEDS asks for it")
-        pytest.skip("needs Chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 def opened(browser, width, scheme="light"):
