@@ -4,11 +4,11 @@
 for whom it is a rule of thumb; where it is false as it is often told, that is no reproach to
 them, who mostly know.
 
-==================  ====================================================================
-:mod:`.pack`        the pack, its topics and its bibliography
-:mod:`.judge`       how a sentence is decided: on which problems, and with which words
-the others          the sentences, a file a topic or a part of it
-==================  ====================================================================
+==========  ====================================================================
+``pack``    the pack, its topics and its bibliography
+``judge``   how a sentence is decided: on which problems, and with which words
+the others  the sentences, a file a topic or a part of it
+==========  ====================================================================
 """
 
 # ruff: noqa: F401, I001

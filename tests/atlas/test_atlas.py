@@ -213,7 +213,8 @@ except otd.errors.ResultsError as error:
         check=True,
     )
     assert done.stdout.splitlines()[0] == "4"
-    assert "pip install 'obliquetd[atlas]'" in done.stdout
+    assert "pip install 'pyarrow>=15'" in done.stdout
+    assert "pip install -e '.[atlas]'" in done.stdout
     assert not (tmp_path / "a").exists()
 
 
