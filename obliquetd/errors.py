@@ -43,8 +43,6 @@ __all__ = [
     "UndefinedError",
     "UndiscountedError",
     "UnstableError",
-    "did_you_mean",
-    "how_to_install",
 ]
 
 

@@ -5,12 +5,11 @@ The step size is left out, since an expected update does not depend on it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 from obliquetd.algebra import parse_number, serial_number
-from obliquetd.errors import LearnerError
+from obliquetd.errors import LearnerError, did_you_mean
 from obliquetd.learners.base import Learner, Parameter, parameters
 
 __all__ = ["learner_from_dict", "learner_to_dict"]
@@ -77,9 +76,10 @@ def learner_from_dict(data: Any) -> Learner:
         )
     key = str(data.get("key"))
     if key not in LEARNERS:
-        near = difflib.get_close_matches(key, LEARNERS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise LearnerError(f"no learner of the package has the key {key!r}{hint}")
+        raise LearnerError(
+            f"no learner of the package has the key {key!r}; {did_you_mean(key, LEARNERS)}"
+            f"expected one of {', '.join(LEARNERS)}"
+        )
     kind: Any = LEARNERS[key]
     known = {p.name: p for p in parameters(kind)}
     settings = {}
