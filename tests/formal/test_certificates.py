@@ -263,7 +263,7 @@ def test_coq_refuses_a_forged_certificate(name):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("-> 0 < a,", "-> 1 < a,"), ("fractions R 2 2 Q_numbers", "fractions R 2 2 B_numbers"), ("(100)%Z in\n  let B", "(99)%Z in\n  let B")],
+    [("eigenpair Q a b x y -> 0 < a\n", "eigenpair Q a b x y -> 1 < a\n"), ("fractions R 2 2 Q_numbers", "fractions R 2 2 B_numbers"), ("(100)%Z in\n  let B", "(99)%Z in\n  let B")],
     ids=["more than is proved", "of another matrix", "another denominator"],
 )  # fmt: skip
 def test_coq_refuses_another_statement(old, new):
