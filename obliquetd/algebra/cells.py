@@ -16,25 +16,18 @@ from typing import Any, Generic, TypeVar
 import sympy as sp
 
 from obliquetd.algebra.field import FieldArithmetic
+from obliquetd.algebra.roots import in_order, real_roots
 
 __all__ = [
     "Cell",
     "CellArithmetic",
     "SampledSigns",
     "break_points",
-    "in_order",
     "rational_between",
     "sign_cells",
 ]
 
 Value = TypeVar("Value")
-DIGITS = 60
-"""Decimals by which exact numbers are put in order."""
-
-
-def in_order(numbers: Iterable[Any]) -> list[Any]:
-    """Exact real numbers from left to right."""
-    return sorted(numbers, key=lambda r: sp.N(r, DIGITS))
 
 
 def break_points(left: Any, right: Any, expressions: Iterable[Any], symbol: sp.Symbol) -> list[Any]:
@@ -51,8 +44,7 @@ def break_points(left: Any, right: Any, expressions: Iterable[Any], symbol: sp.S
         for part in sp.fraction(sp.together(expression)):
             polynomial = sp.Poly(part, symbol)
             if polynomial.degree() > 0:
-                for factor, _ in polynomial.factor_list()[1]:
-                    inner |= {root for root in factor.real_roots() if left < root < right}
+                inner |= {root for root in real_roots(polynomial) if left < root < right}
     return [left, *in_order(inner), right]
 
 

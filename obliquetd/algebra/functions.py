@@ -19,6 +19,7 @@ from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.evaluation import coefficients_through
 from obliquetd.algebra.numbers import public_number, simplest_between
 from obliquetd.algebra.quotients import ONE, may_be_between, parts_of
+from obliquetd.algebra.roots import real_roots
 
 __all__ = [
     "Basis",
@@ -254,7 +255,7 @@ def root_between(polynomial: Any, low: Any, high: Any) -> Any | None:
     for factor, _ in (polynomial * polynomial.denom()).numer().factor()[1]:
         if any(may_be_between(root, low, high) for root, _ in factor.complex_roots()):
             integers = [int(c) for c in factor.coeffs()[::-1]]
-            found += [r for r in sp.Poly(integers, x).real_roots() if a < r < b]
+            found += [r for r in real_roots(sp.Poly(integers, x)) if a < r < b]
     return found[0] if len(found) == 1 else None
 
 

@@ -14,6 +14,7 @@ import sympy as sp
 
 from obliquetd.algebra.evaluation import coefficients_through
 from obliquetd.algebra.numbers import parse_number, public_number
+from obliquetd.algebra.roots import real_roots
 
 __all__ = [
     "Factor",
@@ -90,8 +91,7 @@ def determinant_polynomial(
 
 def nearest_root(polynomial: sp.Poly, value: Any) -> Any:
     """The exact real root that is nearest to a number."""
-    roots = [r for f, _ in polynomial.factor_list()[1] for r in f.real_roots()]
-    return min(roots, key=lambda r: abs(sp.N(r, 40) - value))
+    return min(real_roots(polynomial), key=lambda r: abs(sp.N(r, 40) - value))
 
 
 def even_part(coefficients: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -16,10 +16,10 @@ from obliquetd.algebra.cells import (
     CellArithmetic,
     SampledSigns,
     break_points,
-    in_order,
     rational_between,
     sign_cells,
 )
+from obliquetd.algebra.roots import in_order
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.stability import verdict_of
 from obliquetd.learners import Learner

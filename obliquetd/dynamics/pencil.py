@@ -14,12 +14,13 @@ import sympy as sp
 
 from obliquetd.algebra import EXACT, Matrix, parse_number
 from obliquetd.algebra.polynomials import determinant_polynomial
+from obliquetd.algebra.roots import real_roots
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.errors import MathematicalError
 
-__all__ = ["Map", "Pencil", "balanced", "exact_limit", "pencils_of", "positive_roots"]
+__all__ = ["Map", "Pencil", "balanced", "exact_limit", "pencils_of"]
 
 Floats = npt.NDArray[np.float64]
 Map = tuple[int, int, Any, Callable[[int], list[list[Any]]]]
@@ -95,27 +96,7 @@ def exact_limit(maps: list[Map], m: int, groups: int, degree: int = 1) -> Any:
         ],
         2 * degree * groups * len(pairs),
     )
-    positive = [r for f, _ in polynomial.factor_list()[1] for r in positive_roots(f)]
-    return min(positive, key=lambda r: sp.N(r, 40)) if positive else sp.oo
-
-
-FAR = 2**20
-"""sympy numbers real roots by isolating all of them, which takes steps in proportion to a root's size."""
-
-
-def positive_roots(f: sp.Poly) -> list[Any]:
-    """The positive roots of an irreducible polynomial; squares of roots of f(y^2) where some are far out.
-
-    Examples
-    --------
-    >>> x = sp.Symbol("x")
-    >>> [int(sp.N(r)) for r in positive_roots(sp.Poly((x - 3) * (x + 10**12) * (x - 5) + 1, x))]
-    [3, 4]
-    """
-    if all(max(abs(a), abs(b)) <= FAR for (a, b), _ in f.intervals(fast=True)):
-        return [r for r in f.real_roots() if r > 0]
-    y = f.gen
-    return [r**2 for r in sp.Poly(f.as_expr().subs(y, y**2), y).real_roots() if r > 0]
+    return next((r for r in real_roots(polynomial) if r > 0), sp.oo)
 
 
 def _second_order(maps: list[Map], alpha: int, pairs: list[tuple[int, int]]) -> Iterator[Jump]:

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from obliquetd.algebra.cells import break_points, in_order, rational_between
+from obliquetd.algebra.cells import break_points, rational_between
+from obliquetd.algebra.roots import in_order
 from obliquetd.dynamics.regions import StabilityMap
 from obliquetd.dynamics.rule import setting_ranges
 from obliquetd.learners import Learner

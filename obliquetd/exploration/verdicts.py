@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import cell_text
-from obliquetd.algebra.cells import in_order
+from obliquetd.algebra.roots import in_order
 from obliquetd.dynamics.plane import Limit, limits_of, plane_of
 from obliquetd.dynamics.regions import stability_map, stability_region
 from obliquetd.errors import ObliqueTDError

@@ -19,16 +19,17 @@ from typing import Any, Literal, NamedTuple
 import sympy as sp
 
 from obliquetd.algebra import number_text, parse_number, public_number
+from obliquetd.algebra.roots import real_roots
 from obliquetd.errors import DiscountError, InputError, NumberError, ProbabilityError
 from obliquetd.mdp.table import Table
 
 __all__ = [
     "Entry",
     "check_substitution",
-    "real_roots",
     "substitute",
     "substitution",
     "valid_values",
+    "zeros",
 ]
 
 Role = Literal["probability", "discount", "weight", "number"]
@@ -223,7 +224,7 @@ def _trivial(pair: tuple[sp.Poly, sp.Poly], how: str) -> bool:
     return bool(ratio != 0 if how == "!=" else ratio >= 0)
 
 
-def real_roots(value: Any, symbol: sp.Symbol) -> set[Any]:
+def zeros(value: Any, symbol: sp.Symbol) -> set[Any]:
     """The real zeros of a parsed number as a function of its only symbol."""
     numerator = sp.Poly(_fraction(sp.sympify(public_number(value)))[0], symbol)
-    return set(numerator.real_roots()) if numerator.degree() > 0 else set()
+    return set(real_roots(numerator)) if numerator.degree() > 0 else set()

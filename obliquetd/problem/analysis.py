@@ -20,6 +20,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Matrix
+from obliquetd.algebra.roots import real_roots
 from obliquetd.errors import KindError, UndefinedError
 from obliquetd.problem import metrics
 from obliquetd.problem.evaluation import PolicyEvaluation
@@ -146,7 +147,7 @@ def _top_eigenvector(M: Any) -> Any:
         return vectors[:, int(np.argmax(values.real))].real
     if M.rows == 1:
         return sp.Matrix([[1]])
-    roots = sp.Poly(M.charpoly().all_coeffs(), sp.Dummy("x")).real_roots()
+    roots = real_roots(sp.Poly(M.charpoly().all_coeffs(), sp.Dummy("x")))
     largest = roots[-1]
     if largest.is_Rational or (M.rows == 2 and not isinstance(largest, sp.CRootOf)):
         null = (M - largest * sp.eye(M.rows)).nullspace(simplify=True)

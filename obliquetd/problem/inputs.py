@@ -30,9 +30,9 @@ from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.substitution import (
     Entry,
     check_substitution,
-    real_roots,
     substitution,
     valid_values,
+    zeros,
 )
 from obliquetd.problem.checks import (
     check_coverage,
@@ -188,8 +188,8 @@ class Inputs:
             for action, wanted in self.target.parsed(state).items():
                 taken = self.behavior.parsed(state).get(action)
                 if isinstance(taken, sp.Basic) and symbol in taken.free_symbols and wanted != 0:
-                    shared = real_roots(wanted, symbol) if isinstance(wanted, sp.Basic) else set()
-                    found |= real_roots(taken, symbol) - shared
+                    shared = zeros(wanted, symbol) if isinstance(wanted, sp.Basic) else set()
+                    found |= zeros(taken, symbol) - shared
         return found
 
     def _weightless(self, symbol: sp.Symbol) -> set[Any]:
@@ -199,7 +199,7 @@ class Inputs:
         weights = [w for w in self.xi if w != 0]
         if not all(isinstance(w, sp.Basic) and w.free_symbols == {symbol} for w in weights):
             return set()
-        return set.intersection(*(real_roots(w, symbol) for w in weights))
+        return set.intersection(*(zeros(w, symbol) for w in weights))
 
 
 def read_inputs(

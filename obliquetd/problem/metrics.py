@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import FloatMatrix, Matrix, exact_root, is_long
+from obliquetd.algebra.roots import real_roots
 from obliquetd.errors import KindError, SignUndecidedError, SingularError
 from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
@@ -184,7 +185,7 @@ def principal_angles(X: Matrix, Y: Matrix, weights: Matrix | None = None) -> lis
         return [_angle_of(sp.factor(-coefficients[1]))]
     if any(c.free_symbols for c in coefficients):
         raise KindError("several principal angles need numbers; substitute them with problem.subs")
-    return [_angle_of(root) for root in sp.Poly(coefficients, sp.Dummy("x")).real_roots()]
+    return [_angle_of(root) for root in real_roots(sp.Poly(coefficients, sp.Dummy("x")))]
 
 
 def _angle_of(squared: sp.Expr) -> sp.Expr:
@@ -225,7 +226,7 @@ def extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
             f"which of {degree} eigenvalues is the extreme one depends on the symbols; "
             "substitute numbers with problem.subs"
         )
-    roots = sp.Poly(coefficients, sp.Dummy("x")).real_roots()
+    roots = real_roots(sp.Poly(coefficients, sp.Dummy("x")))
     return roots[0] if smallest else roots[-1]
 
 
