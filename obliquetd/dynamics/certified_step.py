@@ -7,8 +7,9 @@ proves that at alpha + delta as long as
 I - delta (T_1 + 2 alpha T_2) X - delta^2 T_2 X > 0.
 
 So each X certifies a whole interval. From a step size below which there is no root at all, by the norm of
-the pencil N (:mod:`obliquetd.dynamics.step_size`), intervals are joined until one step size fails, and
-between the two the root of 1 / trace X, which changes its sign there, is found by bracketing. A linear
+the pencil N (:mod:`obliquetd.dynamics.float_step_size`), intervals are joined until one step size fails, and
+between the two the root of 1 / trace X, which changes its sign there, is found by bracketing. It counts
+where the trace has a pole there: near a singular matrix of features its sign changes by rounding, too. A linear
 system and the eigenvalues of small blocks take the place of the eigenvalues of a matrix of twice the size.
 """
 
@@ -29,6 +30,8 @@ WITHIN = 0.995
 """The certificate's interval is used up to this part of it."""
 NEAR = 0.99
 """The chain ends where it has come so near to the root."""
+CLOSE = 1e-6
+"""A distance from the root, relative to it, at which a certificate and a pole are asked for."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -64,13 +67,14 @@ def first_root(T: Sequence[Floats], N: Sequence[Floats], m: int) -> float | None
             if moments.certified(middle) is None:
                 failing = middle
             if moments.trace(reached) > 0 > moments.trace(failing):
-                root = float(
-                    brentq(
-                        lambda a: 1 / moments.trace(a), reached, failing, xtol=1e-300, rtol=1e-13
-                    )
-                )
+                root, found = brentq(
+                    lambda a: 1 / moments.trace(a), reached, failing,
+                    xtol=1e-300, rtol=1e-13, full_output=True, disp=False,
+                )  # fmt: skip
+                if not (found.converged and moments.has_pole(root)):
+                    return None
         elif reached >= NEAR * root:
-            return root if moments.certified(root * (1 - 1e-6)) is not None else None
+            return root if moments.certified(root * (1 - CLOSE)) is not None else None
         elif reached > root:
             return None
     return None
@@ -97,6 +101,13 @@ class _Moments:
             return float(self.identity @ self.solution(alpha))
         except np.linalg.LinAlgError:
             return math.inf
+
+    def has_pole(self, root: float) -> bool:
+        """Whether the trace grows towards a root as a pole does; rounding changes signs without that."""
+        near, far = (
+            [self.trace(root * (1 + side * times * CLOSE)) for side in (-1, 1)] for times in (1, 10)
+        )
+        return all(abs(n) > 5 * abs(f) for n, f in zip(near, far, strict=True))
 
     def blocks(self, halves: Floats) -> Floats:
         """Symmetric matrices from their halves."""

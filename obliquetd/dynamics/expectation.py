@@ -94,7 +94,7 @@ class Expectation:
         maps = [(sample, *rule.carried(sample)) for sample in self.samples]
         fed = _fed([(start, columns) for _, start, columns in maps])
         k = len(fed)
-        units = self._units([start for _, start, _ in maps])
+        units = self._units([(start, columns) for _, start, columns in maps])
         jumps = [
             Jump(
                 sample.state, sample.next_state, sample.chance,
@@ -123,11 +123,23 @@ class Expectation:
     def _lift(self, x: Any) -> Any:
         return unsigned(lifted(x, self.arithmetic), self.arithmetic)
 
-    def _units(self, starts: list[list[Any]]) -> list[Any]:
-        """A unit for each entry of the memory; for floats of its size, so that none hides another."""
+    def _units(self, maps: list[tuple[list[Any], list[list[Any]]]]) -> list[Any]:
+        """A unit for each entry of the memory; for floats of its size, so that none hides another.
+
+        An entry is as large as what it starts from, or as what another one hands on to it: the largest
+        is settled first, and hands on to those that are not settled yet.
+        """
         if self.arithmetic.kind != "float":
             return [self.rule.one] * self.rule.memory_size
-        sizes = np.array([[abs(float(c)) for c in start] for start in starts]).max(axis=0)
+        sizes = np.array([[abs(float(c)) for c in start] for start, _ in maps]).max(axis=0)
+        handed = np.array([[[abs(float(c)) for c in row] for row in each] for _, each in maps]).max(
+            axis=0
+        )
+        settled = np.zeros(len(sizes), dtype=bool)
+        while not settled.all():
+            k = int(np.where(settled, -1.0, sizes).argmax())
+            settled[k] = True
+            sizes = np.where(settled, sizes, np.maximum(sizes, handed[k] * sizes[k]))
         return [Rounded(float(2.0 ** np.frexp(v)[1])) if v else self.rule.one for v in sizes]
 
     def _solved(self, system: list[list[Any]], right: list[Any]) -> list[Any]:

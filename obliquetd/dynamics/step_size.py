@@ -5,32 +5,19 @@ S_t <- sum of w M S_s M', on the span U of all updates. In mean square the learn
 where this map T(alpha) has spectral radius below one. T maps positive semidefinite matrices to
 such, so its radius is an eigenvalue (Krein and Rutman), and the step size at which stability ends
 is the smallest positive root of det(1 - T(alpha)).
-
-T is quadratic in alpha, and T(0) = 1 on the matrices xi(s) S, so that this determinant has a
-root at 0 that hides small ones. It goes where one block of equations of 1 - T is replaced by
-the sum of all, which alpha divides: there
-
-    N(alpha) = N_0 + alpha N_1 + alpha^2 N_2,   N_0 regular where the mean dynamics is stable,
-
-and 1/alpha is the largest positive eigenvalue of the pencil (Tisseur and Meerbergen 2001).
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import sympy as sp
 
-from obliquetd.algebra import public_number
-from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
-from obliquetd.dynamics.certified_step import first_root
+from obliquetd.dynamics.float_step_size import LARGEST_EXACT, float_limit
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.mean_step_size import limit_in_the_mean, limit_of_update
 from obliquetd.dynamics.moments import JumpSystem
-from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit, maps_of, pencils_of
+from obliquetd.dynamics.pencil import Pencil, exact_limit, maps_of, pencils_of
 from obliquetd.dynamics.sampling import require_numbers
 from obliquetd.dynamics.stability import NOTHING_MOVES
 from obliquetd.dynamics.step_size_result import EXPECTED_UPDATE, LOWER_BOUND, StepSizeLimit
@@ -41,18 +28,6 @@ from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["StepSizeLimit", "step_size_limit"]
-
-LARGEST_EXACT = 30
-"""Size of T up to which the limit is an exact root; beyond, floats."""
-SMALL = 150
-"""Size of T up to which all eigenvalues of its pencil are found at once, and beyond a chain of certificates."""
-LARGEST = 4_000
-"""Size of T up to which floats find its eigenvalues."""
-TOO_SLOW = (
-    "floats cannot confirm a step-size limit here: some weights move too slowly beside others. Use "
-    "arithmetic='exact', or bring the features to one scale"
-)
-Floats = npt.NDArray[np.float64]
 
 
 def step_size_limit(
@@ -123,11 +98,10 @@ def step_size_limit(
     if not system.linear:
         return _told(_limit_of_a_polynomial(system, sense, exact), sense)
     find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
-    limits = [
-        find(pencils_of(system, found), exact)
-        for found in system.expectations
-        if found.span.dimension
-    ]
+    limits = []
+    for found in system.expectations:  # no comprehension: whether it is a frame depends on Python
+        if found.span.dimension:
+            limits.append(find(pencils_of(system, found), exact))
     return _told(_least(limits), sense)
 
 
@@ -209,70 +183,4 @@ def _limit_in_mean_square(pencils: list[Pencil], exact: bool) -> Any:
     groups = 1 + max(p.s for p in pencils)
     if exact and groups * m * (m + 1) // 2 <= LARGEST_EXACT:
         return exact_limit([(p.s, p.t, p.weight, p.at) for p in pencils], m, groups)
-    return _float_limit(pencils, m, groups)
-
-
-def _float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
-    """The smallest positive root of the pencil N, in the unit of step size that G suggests."""
-    i, j = np.triu_indices(m)
-    k = len(i)
-    if groups * k > LARGEST:
-        raise SizeError(
-            f"the second moments have {groups * k} unknowns; eigenvalues of at most {LARGEST} are "
-            "computed. Use fewer features, or sense='mean'"
-        )
-    G = np.array([[[float(public_number(v)) for v in row] for row in p.G] for p in pencils])
-    G, unit = balanced(G)
-    size = groups * k
-    weights = np.array([float(public_number(p.weight)) for p in pencils])
-    into: Any = [p.t for p in pencils], slice(None), [p.s for p in pencils]
-    T0, T1, T2 = (np.zeros((groups, k, groups, k)) for _ in range(3))
-    same = np.broadcast_to(np.eye(m), G.shape)
-    np.add.at(T0, into, weights[:, None, None] * np.eye(k))
-    np.add.at(T1, into, weights[:, None, None] * (_pairs(same, G, i, j) + _pairs(G, same, i, j)))
-    np.add.at(T2, into, weights[:, None, None] * _pairs(G, G, i, j))
-    N0, N1, N2 = np.eye(size).reshape(T0.shape) - T0, -T1, -T2
-    N0[-1], N1[-1], N2[-1] = -T1.sum(axis=0), -T2.sum(axis=0), 0.0
-    T, N = ([M.reshape(size, size) for M in three] for three in ((T0, T1, T2), (N0, N1, N2)))
-    certified = first_root(T, N, m) if size > SMALL else None
-    if certified is not None:
-        return unit * certified
-    root = _smallest_root(*N)
-    if math.isfinite(root):
-        _confirm(root, *T)
-    return unit * root
-
-
-def _pairs(M: Floats, N: Floats, i: Any, j: Any) -> Floats:
-    """S -> M S N' on symmetric S, half of it, of many: with (N, M) it gives the symmetric sum."""
-    ii, jj = (slice(None), *np.ix_(i, i)), (slice(None), *np.ix_(j, j))
-    ij, ji = (slice(None), *np.ix_(i, j)), (slice(None), *np.ix_(j, i))
-    straight, crossed = M[ii] * N[jj], M[ij] * N[ji]
-    return np.asarray(straight + np.where(i != j, crossed, 0.0))
-
-
-def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
-    """The smallest alpha > 0 with det(N_0 + alpha N_1 + alpha^2 N_2) = 0, infinite if none."""
-    try:
-        X = np.linalg.solve(N0, np.hstack([N1, N2]))
-    except np.linalg.LinAlgError:
-        raise MathematicalError(TOO_SLOW) from None
-    size = len(N0)
-    companion = np.zeros((2 * size, 2 * size))
-    companion[:size] = -X
-    companion[size:, :size] = np.eye(size)
-    mu = np.linalg.eigvals(companion)
-    real = mu[(mu.real > 0) & (negligible(mu.imag, np.abs(mu), NEARLY_REAL))].real
-    largest = float(real.max(initial=0.0))
-    return 1.0 / largest if largest > EPS * float(np.abs(mu).max(initial=0.0)) else math.inf
-
-
-def _confirm(root: float, T0: Floats, T1: Floats, T2: Floats) -> None:
-    """The spectral radius of T just below and just above what was found."""
-    noise = 1e3 * len(T0) * EPS
-    below, above = (
-        float(np.abs(np.linalg.eigvals(T0 + a * T1 + a * a * T2)).max())
-        for a in (0.99 * root, 1.01 * root)
-    )
-    if below > 1.0 + noise or above < 1.0 - noise:
-        raise MathematicalError(TOO_SLOW)
+    return float_limit(pencils, m, groups)

@@ -19,7 +19,17 @@ from obliquetd.errors import (
     SignUndecidedError,
     SingularError,
 )
-from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient
+from obliquetd.learners import (
+    ABTD,
+    ETD,
+    GTD2,
+    SETD,
+    TD,
+    TDC,
+    NStepTD,
+    ResidualGradient,
+    TrueOnlineGTD,
+)
 from obliquetd.learners.dual import Dual
 
 R = sp.Rational
@@ -282,3 +292,32 @@ def test_regions_are_of_exact_problems_and_agree_with_floats_beside_them():
     region = stability_region(two_state("g"), TD(), "g")
     for g in (0.1, 0.5, 0.83, 0.84, 0.99):
         assert (R(g) in region) == mean_dynamics(two_state(g), TD()).is_stable()
+
+
+@pytest.mark.parametrize("powers", [(12, 0), (0, -12), (9, -9)])
+@pytest.mark.parametrize(
+    "learner",
+    [NStepTD(n=3), NStepTD(n=5), TD(lam="9/10"), ETD(lam="1/2"), TrueOnlineGTD(lam="1/2"), ABTD()],
+    ids=lambda x: x.label,
+)
+def test_what_a_memory_hands_on_has_the_digits_of_its_size(learner, powers):
+    """Memory that starts from nothing and is filled by other memory has a size of its own, too."""
+    P = sp.Matrix([
+        ["2/1000005", "1000001/1000005", 0, "2/1000005"], [0, "3/1000007", "4/1000007", "1000000/1000007"],
+        ["1/333335", "200000/200001", 0, "2/1000005"], ["1/2", "1/8", "3/8", 0],
+    ])  # fmt: skip
+    Phi = sp.Matrix([[3, 1], [3, -1], [0, 2], [2, 1]]) * sp.diag(*(R(10) ** k for k in powers))
+    exact, floats = (
+        mean_dynamics(PolicyEvaluation.from_chain(p, r, discount=g, features=f), learner)
+        for p, r, g, f in (
+            (P.applyfunc(R), [1, 0, 2, 0], "1/2", Phi),
+            (
+                np.array(P.applyfunc(R), dtype=float),
+                [1.0, 0.0, 2.0, 0.0],
+                0.5,
+                np.array(Phi, dtype=float),
+            ),
+        )
+    )
+    np.testing.assert_allclose(floats.A, np.array(exact.A, dtype=float), rtol=1e-11)
+    np.testing.assert_allclose(floats.b.ravel(), np.array(exact.b, dtype=float).ravel(), rtol=1e-11)
