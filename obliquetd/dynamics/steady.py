@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.moments import JumpSystem, constant_step_size
 from obliquetd.dynamics.moments_by_step import Moments
 from obliquetd.dynamics.step_size import step_size_limit
-from obliquetd.errors import KindError, MathematicalError, SizeError
+from obliquetd.errors import KindError, MathematicalError, PrecisionWarning, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -24,6 +25,8 @@ __all__ = ["StationaryMoments", "stationary_moments"]
 
 LARGEST = 1_200
 """Unknowns of the second-moment equation."""
+FAR_BELOW = 0.9
+"""A step size below this part of the limit is below it whatever its last digits are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +84,14 @@ def stationary_moments(
     """The moments that :func:`exact_moments` tends to from theta_0.
 
     With x = x* + B z, x* the fixed point and B a basis of the span of all updates, each outcome maps z to
-    M z + c; the means
-    m_s = E[z 1{s}] and second moments S_s = E[z z' 1{s}] solve
+    M z + c. Of each state s, p_s its chance, the mean mu_s = E[z | s] and V_s = E[(z - mu_s)(z - mu_s)' 1{s}]
+    solve
 
-    m_s' = sum of w (M m_s + c p_s),   S_s' = sum of w (M S_s M' + M m_s c' + c m_s' M' + c c' p_s).
+    p_t mu_t = sum over s -> t of w p_s (M mu_s + c),
+    V_t = sum over s -> t of w (M V_s M' + p_s e e'),   e = M mu_s + c - mu_t,
+
+    and the covariance is the sum of V_s + p_s (mu_s - E z)(mu_s - E z)', terms that take nothing from each
+    other: second moments less squares of means would lose the digits of a small covariance.
 
     Parameters
     ----------
@@ -159,7 +166,12 @@ def stationary_moments(
         )
     limit: Any = math.inf
     if m and symbol is None:
-        limit = step_size_limit(problem, learner, sampling=sampling)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", PrecisionWarning)
+            limit = step_size_limit(problem, learner, sampling=sampling)
+        for each in told:  # digits of the limit matter near it alone
+            if not ops.arithmetic.public(alpha) < FAR_BELOW * limit:
+                warnings.warn(each.message, stacklevel=2)
     if symbol is None and not ops.arithmetic.public(alpha) < limit:
         raise MathematicalError(
             f"the step size {ops.arithmetic.public(alpha)} of {learner.name} has no stationary second "
@@ -176,29 +188,40 @@ def stationary_moments(
         steps.append((s, t, weight, drift, one_plus(arithmetic, alpha, slope)))
     first = [Jump(s, t, w, M, [w * (c_i * chances[s]) for c_i in c]) for s, t, w, c, M in steps]
     means = _fixed_point(arithmetic, first, groups, m)
+    mean = [sum((means[g * m + i] for g in range(groups)), arithmetic.zero) for i in range(m)]
+    centre = [
+        [v / p for v in means[g * m : (g + 1) * m]] if p else means[g * m : (g + 1) * m]
+        for g, p in enumerate(chances)
+    ]
     second = []
     for s, t, w, c, M in steps:
-        mean = means[s * m : (s + 1) * m]
-        moved = [sum((a * b for a, b in zip(row, mean, strict=True)), arithmetic.zero) for row in M]
-        source = [
-            w * (moved[i] * c[j] + c[i] * moved[j] + c[i] * c[j] * chances[s])
-            for i in range(m)
-            for j in range(m)
+        moved = [
+            sum((a * b for a, b in zip(row, centre[s], strict=True)), arithmetic.zero) for row in M
         ]
+        e = [moved[i] + c[i] - centre[t][i] for i in range(m)]
+        source = [w * (chances[s] * (e[i] * e[j])) for i in range(m) for j in range(m)]
         kron = [
             [M[i][a] * M[j][b] for a in range(m) for b in range(m)]
             for i in range(m)
             for j in range(m)
         ]
         second.append(Jump(s, t, w, kron, source))
-    spreads = _fixed_point(arithmetic, second, groups, m * m)
-    mean = [sum((means[g * m + i] for g in range(groups)), arithmetic.zero) for i in range(m)]
+    within = _fixed_point(arithmetic, second, groups, m * m)
+    off = [[v - u for v, u in zip(each, mean, strict=True)] for each in centre]
     total = [
-        sum((spreads[g * m * m + k] for g in range(groups)), arithmetic.zero) for k in range(m * m)
+        sum(
+            (
+                within[g * m * m + i * m + j] + p * (off[g][i] * off[g][j])
+                for g, p in enumerate(chances)
+            ),
+            arithmetic.zero,
+        )
+        for i in range(m)
+        for j in range(m)
     ]
     S = B @ arithmetic.matrix([total[i * m : (i + 1) * m] for i in range(m)], (m, m)) @ B.T
     u = B @ arithmetic.column(mean)
-    found = system.moments([(star + u, S - u @ u.T)])
+    found = system.moments([(star + u, S)])
     theta = star.submatrix(range(ops.Phi.shape[1]), [0]).public_vector()
     return StationaryMoments(**vars(found), fixed_point=theta, symbol=symbol)
 

@@ -98,11 +98,11 @@ def step_size_limit(
     if not system.linear:
         return _told(_limit_of_a_polynomial(system, sense, exact), sense)
     find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
-    limits = []
+    limit: Any = sp.oo
     for found in system.expectations:  # no comprehension: whether it is a frame depends on Python
         if found.span.dimension:
-            limits.append(find(pencils_of(system, found), exact))
-    return _told(_least(limits), sense)
+            limit = _least([limit, find(pencils_of(system, found), exact)])
+    return _told(limit, sense)
 
 
 def _least(limits: list[Any]) -> Any:

@@ -277,3 +277,27 @@ def test_moments_of_small_steps_in_floats_are_those_in_rationals(learner, sampli
     for name in ("expected_mse", "expected_mspbe"):
         wanted = [float(x) for x in getattr(exact, name)]
         assert np.allclose(getattr(floats, name), wanted, rtol=1e-9), name
+
+
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("make", [TDC, GTD2, TD], ids=lambda x: x.name)
+def test_a_covariance_far_below_the_squares_of_means_keeps_its_digits(make, sampling):
+    """Rewards of 10^4 at the discount 999/1000 put the means near 10^7, and the deviations near 10^3."""
+    P = sp.Matrix([
+        [0, "1/2", 0, "1/2"], [0, "1/1003", "1001/1003", "1/1003"],
+        [0, "3/1006", "1/503", "1001/1006"], ["1/335", "1/1005", "200/201", "1/1005"],
+    ]).applyfunc(sp.Rational)  # fmt: skip
+    Phi, r = sp.Matrix([[-1, -1], [-3, -3], [2, 3], [1, 2]]), [0, 10000, -3, -10000]
+    exact = PolicyEvaluation.from_chain(P, r, discount="999/1000", features=Phi)
+    floats = PolicyEvaluation.from_chain(
+        np.array(P, dtype=float),
+        np.array(r, dtype=float),
+        discount=0.999,
+        features=np.array(Phi, dtype=float),
+    )
+    wanted, found = (
+        stationary_moments(p, make("1/50"), sampling=sampling).covariance[0]
+        for p in (exact, floats)
+    )
+    np.testing.assert_allclose(found, np.array(wanted, dtype=float), rtol=1e-8)
+    np.testing.assert_allclose(found, found.T, rtol=1e-12)
