@@ -50,6 +50,7 @@ SOFT = Assumption(
 @PACK.claim(
     "aggregation-stable",
     cites=("Tsitsiklis and Van Roy 1996", "Gordon 1995"),
+    where="which say it of value iteration",
     topic="stability",
     title="With state aggregation TD is stable off-policy, whatever the weights are",
     statement=r"\phi(s) \in \{e_1, \dots, e_d\} \implies \mathrm{Re}\,\lambda(A) > 0",

@@ -110,8 +110,8 @@ def td_bound_on_policy(factor: Callable[[Any], Any] = _contraction) -> Outcome:
 
 @PACK.claim(
     "td-bound-pythagoras",
-    cites=("Tsitsiklis and Van Roy 1997",),
-    where="sharpened by Pythagoras",
+    cites=("Bertsekas and Yu 2009", "Tsitsiklis and Van Roy 1997"),
+    where="of which the second has the larger 1/(1 - kappa)",
     topic="errors",
     title="On-policy the factor is even 1/sqrt(1 - kappa^2), with kappa = gamma (1 - lambda)/(1 - gamma lambda)",
     statement=r"\|\Phi\theta^* - v\|_\xi \le \frac{1}{\sqrt{1 - \kappa^2}}\|\Pi v - v\|_\xi,\quad "

@@ -15,7 +15,7 @@ from obliquetd.claims.assumptions import (
 )
 from obliquetd.claims.claim import Observed, Outcome
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.stable import verdict_on
+from obliquetd.claims.stable import unstable, verdict_on
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import FQI, PFQI, iteration
@@ -75,7 +75,7 @@ def fqi_diverges_where_td_does(features: str = "several") -> Outcome:
     """C^-1 A may be stable where A is not; with one feature it is a / c, with the sign of a."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        return _seen(problem) if _fqi(problem) and not _td(problem) else None
+        return _seen(problem) if _fqi(problem) and unstable(problem, TD()) else None
 
     problems = drawn(400, first=2410)
     if features == "one":

@@ -98,7 +98,7 @@ def _nearer(problem: PolicyEvaluation, near: Learner, far: Learner) -> Observed 
 @PACK.claim(
     "td-no-worse-than-residual",
     cites=("Scherrer 2010",),
-    where="which finds that it is so more often than not, with examples of the contrary",
+    where="which finds that it is so more often than not, and far from so in other examples",
     topic="errors",
     title="On-policy TD's fixed point is no farther from the values than the minimiser of the Bellman error",
     statement=r"\|\Phi\theta_{TD} - v\|_\xi \le \|\Phi\theta_{BR} - v\|_\xi",

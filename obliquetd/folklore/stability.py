@@ -202,6 +202,7 @@ def more_steps_never_destabilise(policy: str = "off-policy") -> Outcome:
 @PACK.claim(
     "td-1-best-and-stable",
     cites=("Tsitsiklis and Van Roy 1997", "Bertsekas and Yu 2009"),
+    where="of which the first says it on-policy",
     topic="stability",
     title="TD(1) is stable off-policy, too, and its fixed point is the best approximation",
     statement=r"\lambda = 1 \implies A = \Phi^\top\Xi\Phi,\ \Phi\theta^* = \Pi v",
