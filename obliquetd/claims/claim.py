@@ -6,7 +6,7 @@ proved      an identity for every size, by rewriting or an algebraic argument, a
             addition tested on exact problems
 verified    true exactly on problems of stated sizes, with free symbols where said
 refuted     false: a counterexample is attached and can be run again
-corrected   false as printed; what is true is given
+corrected   false as it stands; what is true is given
 open        not decided here
 """
 

@@ -63,5 +63,6 @@ PACK = Pack(
         "iterations": "Fitted iterations and target networks",
         "noise": "Samples, step sizes and noise",
     },
+    told="said",
 )
 """Sentences that are said of linear TD policy evaluation, each with who says it, in our words."""

@@ -65,7 +65,7 @@ def test_a_pack_from_a_file(file):
         ("sum", "verified", "paper"), ("asked", "verified", "ours"),
     ]  # fmt: skip
     assert results[0].claim.where == "Me 2024, page 1"
-    assert results[0].said == "it is said there"
+    assert results[0].said == "discussed there"
     page = claims_page(results, file)
     assert "<h1>My note, claim by claim</h1>" in page
     assert "M. Me (2024). A note. Unpublished." in page
@@ -89,6 +89,9 @@ def test_the_command_line_judges_folklore(tmp_path):
     assert "of the folklore" in told
     text = page.read_text()
     assert "Bibliography" in text
+    assert "false as said" in text
+    assert '<p class="label">Said</p>' in text
+    assert "printed" not in text.casefold()
     assert "Sutton, A. Mahmood, M. White (2016)" in text
     assert "Baird" not in text.split("Bibliography")[1]  # what these do not cite is left out
 
