@@ -25,7 +25,7 @@ from obliquetd.domains.two_state import two_state
 from obliquetd.errors import SingularError
 from obliquetd.folklore.errors import OFF_POLICY, STABLE, TVR
 from obliquetd.folklore.judge import decide, drawn, error, meeting, squared
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -120,7 +120,7 @@ EVERY_X = (FULL_RANK, POSITIVE_WEIGHTS, VALUES_EXIST)
     title="Where the values are in the span of the features, every oblique projection that has a fixed point finds them",
     statement=r"v = \Phi t,\ \det X^\top L\Phi \neq 0 \implies \Phi\theta_X = v",
     setting=Setting((*EVERY_X, REALIZABLE), fails=_not_exact),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def realizable_exact(tilt: int = 0) -> Outcome:
     """X'L Phi theta = X'r = X'L v = X'L Phi t, whose one solution is t."""
@@ -150,7 +150,7 @@ def _realizable(seed: int, tilt: int = 0) -> PolicyEvaluation:
     title="Where the Bellman operator maps the span into itself, every oblique method is exact",
     statement=r"T\,\mathrm{span}(\Phi) \subseteq \mathrm{span}(\Phi),\ \det X^\top L\Phi \neq 0 \implies \Phi\theta_X = v",
     setting=Setting((*EVERY_X, COMPLETE), fails=_not_exact),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def complete_span_exact(change: str = "none") -> Outcome:
     """T 0 = r is in the span and so is P Phi; L maps the span into itself, one to one, hence onto it: v = L^-1 r is in it."""
@@ -249,7 +249,7 @@ def problems_with_unit_C(count: int) -> list[PolicyEvaluation]:
             "C = c I": lambda: (_complete_and_unstable(), TD()),
         },
     ),
-    informal=INFORMAL,
+    formal="largest",
 )  # fmt: skip
 def invariant_orthonormal_td_stable(shear: int = 0) -> Outcome:
     """P_gamma Phi = Phi M gives A = C (I - M) = c (I - M), and the eigenvalues of M are some of P_gamma's."""
@@ -294,7 +294,7 @@ def _basis(d: int, k: int = 0) -> sp.Matrix:
         fails=lambda p, _learner: _other_values(p, _basis(p.Phi.shape[1])),
         learner=TD(),
     ),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def basis_does_not_matter_to_values(change: str = "basis") -> Outcome:
     """B'A B theta' = B'b has the solution B^-1 theta*."""

@@ -149,7 +149,11 @@ def test_claims_stand_with_their_verdicts(makers):
 
 def test_no_two_packs_have_a_claim_of_one_name(makers):
     """A page links to a claim by its name alone."""
-    names = [c.id for pack in makers["claims_pages"].PACKS.values() for c in otd.claims.pack_of(pack).registry]
+    names = [
+        c.id
+        for pack in makers["claims_pages"].PACKS.values()
+        for c in otd.claims.pack_of(pack).registry
+    ]
     assert len(names) == len(set(names))
 
 

@@ -267,60 +267,91 @@ Qed.
 
 (* G_lambda = (1 - lambda) N G has rows of sum c at most, and xi G_lambda <= c xi, with
    c = (1 - lambda) gamma / (1 - lambda gamma) < 1 *)
+Section Lambda.
+Variable lam : R.
+Hypothesis range : 0 <= lam <= 1.
+Hypothesis gamma_nonneg : 0 <= gamma.
+Let N := invmx (1%:M - lam *: G).
+Let G_lambda := 1%:M - N *m (1%:M - G).
+Let c := (1 - lam) * gamma / (1 - lam * gamma).
+
+Lemma lam_small : lam * gamma < 1.
+Proof. by case/andP: range => _ lam1; apply: le_lt_trans gamma_small; rewrite -[leRHS]mul1r ler_wpmul2r. Qed.
+Lemma lam_positive : 0 < 1 - lam * gamma.
+Proof. by rewrite subr_gt0 lam_small. Qed.
+
+Lemma G_lambda_form : G_lambda = (1 - lam) *: (N *m G).
+Proof. exact: P_lambda_form G_nonneg G_row range lam_small. Qed.
+
+Lemma N_at i j : 0 <= N i j.
+Proof. exact: N_nonneg G_nonneg G_row range lam_small i j. Qed.
+
+Lemma G_lambda_nonneg i j : 0 <= G_lambda i j.
+Proof.
+case/andP: range => _ lam1; rewrite G_lambda_form mxE mulr_ge0 ?subr_ge0 // mxE sumr_ge0 // => k _.
+by rewrite mulr_ge0 ?N_at ?G_nonneg.
+Qed.
+
+Lemma G_lambda_rows i : \sum_j G_lambda i j <= c.
+Proof.
+case/andP: range => _ lam1; have k0 := lam_positive; rewrite G_lambda_form.
+rewrite (eq_bigr (fun j => (1 - lam) * (N *m G) i j)) => [|j _]; last by rewrite mxE.
+rewrite -mulr_sumr /c -mulrA ler_wpmul2l ?subr_ge0 // ler_pdivl_mulr //.
+have -> : \sum_j (N *m G) i j = \sum_k N i k * \sum_j G k j.
+  by rewrite (eq_bigr _ (fun j _ => mxE _ _ i j)) exchange_big; apply: eq_bigr => k _; rewrite mulr_sumr.
+apply: (@le_trans _ _ ((\sum_k N i k) * gamma * (1 - lam * gamma))).
+  by rewrite ler_wpmul2r ?(ltW k0) // mulr_suml ler_sum // => k _; rewrite ler_wpmul2l ?N_at ?G_row.
+rewrite mulrAC -[leRHS]mul1r ler_wpmul2r // mulrC.
+exact: resolvent_rows (lam_nonneg G_nonneg range) (lam_rows G_row range) lam_small i.
+Qed.
+
+Lemma G_lambda_columns j : \sum_i xi 0 i * G_lambda i j <= c * xi 0 j.
+Proof.
+case/andP: (range) => lam0 lam1; have k0 := lam_positive; rewrite G_lambda_form.
+have -> : \sum_i xi 0 i * ((1 - lam) *: (N *m G)) i j = (1 - lam) * \sum_k (\sum_i xi 0 i * N i k) * G k j.
+  rewrite mulr_sumr [LHS](eq_bigr (fun i => \sum_k (1 - lam) * (xi 0 i * N i k * G k j))) => [|i _].
+    by rewrite exchange_big; apply: eq_bigr => k _ /=; rewrite -mulr_sumr mulr_suml.
+  by rewrite !mxE mulrCA mulr_sumr mulr_sumr; apply: eq_bigr => k _; rewrite !mulrA.
+have weights k : (\sum_i xi 0 i * N i k) <= xi 0 k / (1 - lam * gamma).
+  rewrite ler_pdivl_mulr // mulrC.
+  apply: (resolvent_columns (lam_nonneg G_nonneg range) (lam_rows G_row range) lam_small) => i.
+  rewrite (eq_bigr (fun j => lam * (xi 0 j * G j i))) => [|m _]; last by rewrite mxE mulrCA.
+  by rewrite -mulr_sumr -mulrA ler_wpmul2l ?G_column.
+have -> : c * xi 0 j = (1 - lam) * ((1 - lam * gamma)^-1 * (gamma * xi 0 j)).
+  by rewrite /c -!mulrA; congr (_ * _); rewrite mulrCA.
+rewrite ler_wpmul2l ?subr_ge0 //.
+apply: (@le_trans _ _ ((1 - lam * gamma)^-1 * \sum_k xi 0 k * G k j)).
+  by rewrite mulr_sumr ler_sum // => k _; rewrite mulrA ler_wpmul2r ?G_nonneg // mulrC.
+by rewrite ler_wpmul2l ?invr_ge0 ?(ltW k0) ?G_column.
+Qed.
+
+Lemma lambda_factor : 0 <= c < 1.
+Proof.
+case/andP: range => _ lam1; have k0 := lam_positive; apply/andP; split.
+  by rewrite /c divr_ge0 ?(ltW k0) // mulr_ge0 // subr_ge0.
+by rewrite /c ltr_pdivr_mulr // mul1r mulrBl mul1r ltr_add2r.
+Qed.
+End Lambda.
+
 Theorem td_lambda_on_policy_stable (lam : R) (x : 'cV[R]_d) : 0 <= lam <= 1 -> x != 0 ->
   let N := invmx (1%:M - lam *: G) in 1%:M - lam *: G \in unitmx /\
   0 < (x^T *m (Phi^T *m diag_mx xi *m N *m (1%:M - G) *m Phi) *m x) 0 0.
 Proof.
-move=> range nz N; case/andP: (range) => lam0 lam1.
-have Gn := G_nonneg; have Gr := G_row; have Gc := G_column.
+move=> range nz N; have vnz := full_rank full nz.
 case: (pickP (fun i => (Phi *m x) i 0 != 0)) => [i0 _|none]; last first.
-  have /eqP[] : Phi *m x != 0 by exact: full_rank.
-  by apply/matrixP => i j; rewrite ord1 [RHS]mxE; apply/eqP; move: (none i) => /negbFE.
+  case/eqP: vnz; apply/matrixP => i j; rewrite ord1 [RHS]mxE; apply/eqP; move: (none i) => /negbFE //.
 have gamma0 : 0 <= gamma by case/andP: (g_range i0 i0) => a b; exact: le_trans a b.
-have small : lam * gamma < 1 by apply: le_lt_trans gamma_small; rewrite -[leRHS]mul1r ler_wpmul2r.
-have k0 : 0 < 1 - lam * gamma by rewrite subr_gt0.
-have knz : 1 - lam * gamma != 0 by rewrite gt_eqF.
-have Hn := lam_nonneg G_nonneg range; have Hr := lam_rows G_row range.
-have Nn := N_nonneg G_nonneg G_row range small; rewrite -/N in Nn.
-split; first exact: N_exists G_nonneg G_row range small.
-have form := P_lambda_form G_nonneg G_row range small; rewrite -/N in form.
-pose c := (1 - lam) * gamma / (1 - lam * gamma).
+have [c0 c1] := andP (lambda_factor range gamma0).
+split; first exact: N_exists G_nonneg G_row range (lam_small range gamma0).
 have -> : x^T *m (Phi^T *m diag_mx xi *m N *m (1%:M - G) *m Phi) *m x
-  = (Phi *m x)^T *m diag_mx xi *m (1%:M - (1 - lam) *: (N *m G)) *m (Phi *m x).
-  by rewrite -form subKr trmx_mul !mulmxA.
-have l1 : 0 <= 1 - lam by rewrite subr_ge0.
-have gl i j : 0 <= (N *m G) i j by rewrite mxE sumr_ge0 // => k _; rewrite mulr_ge0.
-have rows i : \sum_j ((1 - lam) *: (N *m G)) i j <= c.
-  rewrite (eq_bigr (fun j => (1 - lam) * (N *m G) i j)) => [|j _]; last by rewrite mxE.
-  rewrite -mulr_sumr /c -mulrA ler_wpmul2l // ler_pdivl_mulr //.
-  have -> : \sum_j (N *m G) i j = \sum_k N i k * \sum_j G k j.
-    by rewrite (eq_bigr _ (fun j _ => mxE _ _ i j)) exchange_big; apply: eq_bigr => k _; rewrite mulr_sumr.
-  apply: (@le_trans _ _ ((\sum_k N i k) * gamma * (1 - lam * gamma))).
-    by rewrite ler_wpmul2r ?(ltW k0) // mulr_suml ler_sum // => k _; rewrite ler_wpmul2l.
-  rewrite mulrAC -[leRHS]mul1r ler_wpmul2r // mulrC.
-  exact: resolvent_rows Hn Hr small i.
-have cols j : \sum_i xi 0 i * ((1 - lam) *: (N *m G)) i j <= c * xi 0 j.
-  have -> : \sum_i xi 0 i * ((1 - lam) *: (N *m G)) i j = (1 - lam) * \sum_k (\sum_i xi 0 i * N i k) * G k j.
-    rewrite mulr_sumr [LHS](eq_bigr (fun i => \sum_k (1 - lam) * (xi 0 i * N i k * G k j))) => [|i _].
-      by rewrite exchange_big; apply: eq_bigr => k _ /=; rewrite -mulr_sumr mulr_suml.
-    by rewrite !mxE mulrCA mulr_sumr mulr_sumr; apply: eq_bigr => k _; rewrite !mulrA.
-  have weights k : (\sum_i xi 0 i * N i k) <= xi 0 k / (1 - lam * gamma).
-    rewrite ler_pdivl_mulr // mulrC; apply: (resolvent_columns Hn Hr small) => i.
-    rewrite (eq_bigr (fun j => lam * (xi 0 j * G j i))) => [|m _]; last by rewrite mxE mulrCA.
-    by rewrite -mulr_sumr -mulrA ler_wpmul2l.
-  have -> : c * xi 0 j = (1 - lam) * ((1 - lam * gamma)^-1 * (gamma * xi 0 j)).
-    by rewrite /c -!mulrA; congr (_ * _); rewrite mulrCA.
-  rewrite ler_wpmul2l //; apply: (@le_trans _ _ ((1 - lam * gamma)^-1 * \sum_k xi 0 k * G k j)).
-    by rewrite mulr_sumr ler_sum // => k _; rewrite mulrA ler_wpmul2r // mulrC.
-  by rewrite ler_wpmul2l ?invr_ge0 ?(ltW k0).
-have c1 : c < 1.
-  rewrite /c ltr_pdivr_mulr // mul1r mulrBl mul1r ltr_add2r //.
-apply: lt_le_trans (@form_lower _ _ _ ((1 - c) *: xi) _ _).
-- by apply: sum_pos; [move=> i; rewrite mxE mulr_gt0 // subr_gt0 | exact: full_rank].
-- by move=> i j; rewrite mxE mulr_ge0 ?mulr_ge0 // ltW.
+  = (Phi *m x)^T *m diag_mx xi *m (1%:M - (1%:M - N *m (1%:M - G))) *m (Phi *m x).
+  by rewrite subKr trmx_mul !mulmxA.
+set c := _ / _ in c0 c1; apply: lt_le_trans (@form_lower _ _ _ ((1 - c) *: xi) _ _).
+- by apply: sum_pos => // i; rewrite mxE mulr_gt0 // subr_gt0.
+- by move=> i j; rewrite mulr_ge0 ?G_lambda_nonneg // ltW.
 move=> i; rewrite mxE.
 have -> : 2%:R * ((1 - c) * xi 0 i) = (2%:R - c) * xi 0 i - c * xi 0 i by by_scalars R.
-by rewrite ler_sub ?cols // ler_pmul2r // ler_sub // rows.
+by rewrite ler_sub ?G_lambda_columns // ler_pmul2r // ler_sub // G_lambda_rows.
 Qed.
 End OnPolicy.
 
