@@ -107,8 +107,7 @@ def build(
     if not isinstance(on_policy, bool):
         raise InputError(f"on_policy is {on_policy!r}; expected True or False")
     family = Family(states, features, largest, parts, on_policy)
-    _refuse_iterations(learners)
-    named = named_learners(learners, lambda learner: learner.label)
+    named = named_learners(_without_iterations(learners), lambda learner: learner.label)
     told = _discount_texts(discounts)
     folder = None if out is None else Folder(out, _identity(family, named, told))
     spans = list(_spans(family, PART))
@@ -140,8 +139,10 @@ def build(
     return Atlas(family, named, told, [made[k] for k in range(len(spans))])
 
 
-def _refuse_iterations(learners: Any) -> None:
-    """LearnerError for FQI and its like, whose factor is no sum over outcomes."""
+def _without_iterations(learners: Any) -> Any:
+    """The same learners; LearnerError for FQI and its like, whose factor is no sum over outcomes."""
+    if isinstance(learners, Iterable) and not isinstance(learners, Mapping | str):
+        learners = list(learners)
     given = learners.values() if isinstance(learners, Mapping) else learners
     for one in given if isinstance(given, Iterable) else (given,):
         if isinstance(one, Fitting):
@@ -149,6 +150,7 @@ def _refuse_iterations(learners: Any) -> None:
                 f"{one.name} is not for an atlas: it has no rule that could be run on pairs of feature vectors, since its "
                 "factor needs the inverse of C; judge problems one by one with otd.iteration"
             )
+    return learners
 
 
 def load(path: str | Path) -> Atlas:

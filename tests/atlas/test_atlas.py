@@ -94,6 +94,10 @@ def test_questions_of_several_discounts_say_which():
     ).problem.discount == otd.algebra.parse_number("9/10")
 
 
+def test_learners_can_come_one_after_the_other():
+    assert build(2, 1, learners=(x for x in PAIR), workers=1).count("TD unstable") == 4
+
+
 def test_learners_can_be_given_names():
     atlas = build(2, 1, learners={"plain": otd.TD(), "half": otd.TD(lam="1/2")}, workers=1)
     assert atlas.count("half unstable and plain stable") == 0
