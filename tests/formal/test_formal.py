@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,21 @@ def test_each_file_of_the_folklore_is_the_one_that_was_accepted():
         assert digest(formal_text(claim)) == recorded()[claim.id]["sha256"], claim.id
     (result,) = verify(["realizable-exact"], pack="folklore")
     assert result.verdict_text == "proved (kernel)"
+
+
+def test_the_first_screen_counts_the_proofs():
+    said = {}
+    for name in PACKS:
+        claims = list(pack_of(name).registry)
+        said[name] = (
+            sum(bool(c.formal) for c in claims),
+            sum(bool(c.formal or c.informal) for c in claims),
+        )
+    text = " ".join((Path(kernel.__file__).parents[2] / "README.md").read_text().split())
+    assert "has Coq check proofs of {} of the {} that are proved".format(*said["lyu-2018"]) in text
+    assert (
+        "--pack folklore` of {} of the {} that are proved below".format(*said["folklore"]) in text
+    )
 
 
 def test_a_proof_that_stands_on_another_holds_it():
