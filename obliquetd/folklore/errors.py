@@ -26,7 +26,7 @@ from obliquetd.claims.stable import verdict_on
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.folklore.judge import decide, drawn, error, meeting, squared, values_of
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner, RegularizedTD
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.projection import oblique_projection
@@ -245,7 +245,7 @@ NOT_EXACT = Assumption("v not in the span", "the best error is not 0", lambda p,
         learner=TD(),
         without={"d = |S| - 1": lambda: (random_problem(3, 1, seed=2, discount="1/2"), TD())},
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def oblique_bound_attained(missing: int = 1) -> Outcome:
     """v - Pi v is on the one line that is orthogonal to the span, so the ratio does not depend on v.

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from obliquetd.claims.pack import Pack, Reference
 
-__all__ = ["INFORMAL", "PACK"]
-
-INFORMAL = (
-    "its argument, in words, is not written down for Coq; the check tests it on exact problems"
-)
-"""Why a proved sentence has no file for a kernel."""
+__all__ = ["PACK"]
 
 ICML, NIPS, JMLR = (
     "International Conference on Machine Learning",

@@ -25,7 +25,7 @@ from obliquetd.dynamics import efficiency, exact_moments, stationary_moments
 from obliquetd.estimators import LSTD
 from obliquetd.folklore.errors import OFF_POLICY, STABLE, TVR
 from obliquetd.folklore.judge import decide, drawn, meeting
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner, Retrace, TreeBackup, TrueOnlineTD
 from obliquetd.problem import PolicyEvaluation
 
@@ -354,7 +354,7 @@ def importance_weighted_trace_finite(lam: Any = 1) -> Outcome:
         (DISCOUNT, A_NONSINGULAR), fails=_infinite,
         learner=Retrace(lam=1), others=(TreeBackup(lam=1),),
     ),
-    informal=INFORMAL,
+    informal="that the noise is finite is a statement about the long run of a trajectory, and mathcomp's algebra has no such laws",
 )  # fmt: skip
 def cut_traces_finite(learner: Learner | None = None) -> Outcome:
     """e_t = phi_t + gamma c_{t-1} e_{t-1} with 0 <= c <= 1."""

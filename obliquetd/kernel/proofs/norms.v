@@ -1,4 +1,5 @@
 (* Stands on dissipation.v: sums that are positive, and the weights of G_lambda. *)
+(* Stands on folklore.v: the error as an oblique projection. *)
 (* Sentences of the folklore in the norm |u|^2 = sum of xi_i u_i^2, over any real field. *)
 
 Section Norms.
@@ -222,6 +223,61 @@ have -> : v i 0 ^+ 2 + k ^+ 2 * v j 0 ^+ 2 - 2%:R * k * `|v i 0 * v j 0| = (`|v 
   by rewrite normrM -(real_normK (num_real (v i 0))) -(real_normK (num_real (v j 0))); by_scalars R.
 exact: sqr_ge0.
 Qed.
+
+(* One feature less than states: what is orthogonal to the span is one line, so the error is the norm of I - Pi_X
+   times the best one. X = L'Xi Phi, A theta = b. *)
+Section OneLess.
+Variables (d : nat) (Phi : 'M[R]_(n, d)) (L : 'M[R]_n) (V : 'cV[R]_n).
+Hypothesis full : \rank Phi = d.
+Hypothesis one_less : n = d.+1.
+Let Xi := diag_mx xi.
+Let X := L^T *m Xi *m Phi.
+Let Pi := Phi *m invmx (Phi^T *m Xi *m Phi) *m Phi^T *m Xi.
+Let Q := 1%:M - Phi *m invmx (X^T *m Phi) *m X^T.
+
+Lemma one_line (e o : 'cV[R]_n) : e != 0 -> Phi^T *m Xi *m e = 0 -> Phi^T *m Xi *m o = 0 -> exists k, o = k *: e.
+Proof.
+move=> nz oe oo; pose K := kermx (Phi^T *m Xi)^T.
+have unit : Xi \in unitmx.
+  rewrite -row_free_unit -kermx_eq0; apply/rowV0P => s /sub_kermxP zero.
+  apply/rowP => i; have := congr1 (fun M : 'rV_n => M 0 i) zero; rewrite mul_mx_diag !mxE => /eqP.
+  by rewrite mulf_eq0 (gt_eqF (positive i)) orbF => /eqP.
+have rank : \rank K = 1%N.
+  have r : \rank (Phi^T *m Xi)^T = d.
+    by rewrite mxrank_tr mxrankMfree ?row_free_unit // mxrank_tr.
+  by rewrite /K mxrank_ker r one_less subSnn.
+have inK (z : 'cV[R]_n) : Phi^T *m Xi *m z = 0 -> (z^T <= K)%MS.
+  by move=> zero; apply/sub_kermxP; rewrite -trmx_mul zero trmx0.
+have re : \rank e^T = 1%N by rewrite rank_rV trmx_eq0 nz.
+have same : (K <= e^T)%MS.
+  by have := mxrank_leqif_sup (inK _ oe); rewrite re rank => -[_]; rewrite eqxx => <-.
+have /sub_rVP [k ok] := submx_trans (inK _ oo) same.
+by exists k; apply: trmx_inj; rewrite ok linearZ.
+Qed.
+
+Theorem oblique_bound_attained (theta : 'cV[R]_d) : X^T *m Phi \in unitmx -> V != Pi *m V ->
+  Phi^T *m Xi *m L *m Phi *m theta = Phi^T *m Xi *m L *m V ->
+  forall z, norm2 (Q *m z) * norm2 (V - Pi *m V) <= norm2 (V - Phi *m theta) * norm2 z.
+Proof.
+move=> inv away fixed z; have invC := gram_unit full.
+have sym : Xi^T = Xi by rewrite tr_diag_mx.
+have -> : V - Phi *m theta = Q *m (V - Pi *m V) by exact: oblique_bound sym invC inv fixed.
+set e := V - Pi *m V; have nz : e != 0 by rewrite subr_eq0.
+have ortho (u : 'cV[R]_n) : Phi^T *m Xi *m (u - Pi *m u) = 0.
+  by rewrite mulmxBr /Pi !mulmxA mulmxV // mul1mx subrr.
+have [k zk] := one_line nz (ortho V) (ortho z).
+pose s := invmx (Phi^T *m Xi *m Phi) *m Phi^T *m Xi *m z.
+have split : z = Phi *m s + k *: e by rewrite -zk /s /Pi !mulmxA addrC subrK.
+have QPhi : Q *m (Phi *m s) = 0.
+  by rewrite /Q mulmxBl mul1mx -!mulmxA (mulmxA X^T) mulKmx // subrr.
+have -> : Q *m z = k *: (Q *m e) by rewrite split mulmxDr QPhi add0r scalemxAr.
+have size : k ^+ 2 * norm2 e <= norm2 z.
+  have -> : norm2 z = norm2 (Phi *m s) + k ^+ 2 * norm2 e.
+    rewrite {1}split norm2D norm2Z innerZr inner_span (ortho V) mulmx0 mxE; by_scalars R.
+  by rewrite ler_addr norm2_ge0.
+by rewrite norm2Z mulrAC [X in _ <= X]mulrC ler_wpmul2r ?norm2_ge0.
+Qed.
+End OneLess.
 
 Section Steps.
 Variables (d : nat) (Phi : 'M[R]_(n, d)) (P g : 'M[R]_n) (gamma : R).
