@@ -16,7 +16,8 @@ from obliquetd.atlas.decide import Part, Task, decide
 from obliquetd.atlas.family import Family
 from obliquetd.atlas.storage import Folder, read_note
 from obliquetd.atlas.tables import tables_of
-from obliquetd.errors import InputError, ResultsError
+from obliquetd.dynamics.fitting import Fitting
+from obliquetd.errors import InputError, LearnerError, ResultsError
 from obliquetd.experiments.identity import named_learners
 from obliquetd.experiments.parallel import check_workers, run_tasks
 from obliquetd.learners import (
@@ -69,7 +70,9 @@ def build(
         One policy and every irreducible chain; else a behaviour with uniform weights xi.
     discounts : number, or iterable of numbers
     learners : Learner, iterable of them, or mapping of name to Learner
-        Each is called by its label in questions, unless it is given a name.
+        Each is called by its label in questions, unless it is given a name. Fitted iterations, such as
+        :class:`obliquetd.dynamics.FQI`, are not among them: they have no rule that could be run on pairs of feature
+        vectors, since their factor needs the inverse of C. Judge them one by one with :func:`obliquetd.iteration`.
     out : path, optional
         A folder for Parquet files (extra ``atlas``). A call that was stopped goes on from what is there.
     workers, backend, scheduler
@@ -84,7 +87,7 @@ def build(
     Raises
     ------
     LearnerError
-        For a learner whose expected update is not of a form that can be looked up; says why.
+        For a fitted iteration, or a learner whose expected update is not of a form that can be looked up; says why.
     InputError
         For a family that is too large, or a folder that holds something else.
 
@@ -104,7 +107,7 @@ def build(
     if not isinstance(on_policy, bool):
         raise InputError(f"on_policy is {on_policy!r}; expected True or False")
     family = Family(states, features, largest, parts, on_policy)
-    named = named_learners(learners, lambda learner: learner.label)
+    named = named_learners(_without_iterations(learners), lambda learner: learner.label)
     told = _discount_texts(discounts)
     folder = None if out is None else Folder(out, _identity(family, named, told))
     spans = list(_spans(family, PART))
@@ -134,6 +137,20 @@ def build(
     if folder is not None:
         return Atlas(family, named, told, _read(folder, family, list(named), told))
     return Atlas(family, named, told, [made[k] for k in range(len(spans))])
+
+
+def _without_iterations(learners: Any) -> Any:
+    """The same learners; LearnerError for FQI and its like, whose factor is no sum over outcomes."""
+    if isinstance(learners, Iterable) and not isinstance(learners, Mapping | str):
+        learners = list(learners)
+    given = learners.values() if isinstance(learners, Mapping) else learners
+    for one in given if isinstance(given, Iterable) else (given,):
+        if isinstance(one, Fitting):
+            raise LearnerError(
+                f"{one.name} is not for an atlas: it has no rule that could be run on pairs of feature vectors, since its "
+                "factor needs the inverse of C; judge problems one by one with otd.iteration"
+            )
+    return learners
 
 
 def load(path: str | Path) -> Atlas:

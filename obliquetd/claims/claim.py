@@ -2,11 +2,11 @@
 
 Verdicts
 --------
-proved      an identity for every size, by rewriting or an algebraic argument, and in
+proved      true for every size, by rewriting or an algebraic argument, and in
             addition tested on exact problems
 verified    true exactly on problems of stated sizes, with free symbols where said
 refuted     false: a counterexample is attached and can be run again
-corrected   false as printed; what is true is given
+corrected   false as it stands; what is true is given
 open        not decided here
 """
 

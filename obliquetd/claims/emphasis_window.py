@@ -105,10 +105,10 @@ def _windows(problem: PolicyEvaluation) -> dict[str, sp.Set]:
 
 @claim(
     "etd-beta-window",
-    informal="nobody has written it down for Coq yet: it needs Jensen's inequality for each row of P",
+    formal="dissipation",
     where="Section IV, with Hallak, Tamar, Munos and Mannor (2016)",
     title="ETD(0, beta) is stable for every beta from gamma^2 up to, but without, 1",
-    statement=r"\gamma^2(1 - \kappa) < \beta < 1,\ \kappa = \min_s \xi(s)/f(s) \implies "
+    statement=r"0 < \beta < 1,\ \gamma^2(1 - \kappa) < \beta,\ \kappa = \min_s \xi(s)/f(s) \implies "
     r"x^\top\mathrm{diag}(f)(I - \gamma P_\pi)x > 0,\quad f = \xi + \beta P_\pi^\top f",
     setting=Setting(GIVEN, fails=_fails_inside, implied={"discount < 1": NO_WINDOW}),
     beside="beta < 1 is part of the premise: on the two-state example at beta = 2, kappa = -1/3 and gamma^2 (1 - kappa) = "
@@ -122,6 +122,8 @@ def etd_beta_window(beta: Beta = _square) -> Outcome:
     Cauchy and Schwarz v'F G v <= gamma sqrt((1 - kappa)/beta) |v|_f^2. (3) Hence v'F(I - G)v > 0 for
     v != 0 where gamma^2 (1 - kappa) < beta < 1, which holds for beta >= gamma^2, since kappa > 0 where xi > 0
     (f is finite for beta < 1). dissipation-identity gives the smaller window gamma (1 - kappa)/(2 - gamma) < beta.
+    The file for Coq needs no root: g v_i v_j <= (v_i^2 + gamma^2 v_j^2)/2 for a discount g up to gamma, and
+    f_i P_ij summed over i is (f_j - xi_j)/beta, so twice the form is at least sum (f_j - gamma^2 (f_j - xi_j)/beta) v_j^2.
     ``beta`` makes the claimed beta of gamma.
     """
     problems = [*off_policy_battery(), *[p for p in gallery() if not Setting(GIVEN).unmet(p)][:30]]

@@ -44,6 +44,8 @@ __all__ = [
 WORDS = "words"
 RECORD = "accepted.json"
 """The file of the hashes, beside the proofs that ship."""
+STANDS_ON = re.compile(r"^\(\* Stands on (\w+)\.v", re.MULTILINE)
+"""How a proof that ships names another whose lemmas it uses."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,11 @@ def formal_text(claim: Claim, outcome: Outcome | None = None) -> str:
 
 
 def shipped_text(name: str) -> str:
-    """A file that ships, with its head, and after it what each of its theorems rests on."""
+    """A file that ships, with its head and what it stands on, and after it what each of its theorems rests on."""
     body = proof_text(name)
+    below = [proof_text(other) for other in STANDS_ON.findall(body)]
     asked = [f"Print Assumptions {found}." for found in re.findall(r"^Theorem (\w+)", body, re.M)]
-    return "\n".join([proof_text(PRELUDE), body, *asked, ""])
+    return "\n".join([proof_text(PRELUDE), *below, body, *asked, ""])
 
 
 def file_name(claim: Claim) -> str:

@@ -72,6 +72,8 @@ class Pack:
         The heading of its page.
     whose : str
         Who says what it judges, as in "of the paper".
+    told : str
+        How its statements are met with, as in "false as printed".
     bibliography : tuple of Reference
     topics : mapping of str to str
         The sections of its page in their order, by their short names; "" is of claims in none.
@@ -102,6 +104,7 @@ class Pack:
     registry: Registry = field(default_factory=Registry)
     section_of: Callable[[Claim], str] = _by_topic
     place_of: Callable[[Claim], float | None] = _as_registered
+    told: str = "printed"
 
     def __post_init__(self) -> None:
         keys = [r.key for r in self.bibliography]

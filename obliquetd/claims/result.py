@@ -113,7 +113,7 @@ class ClaimResult(HtmlTable, Row):
         """Who says it, as a clause."""
         if self.origin == "ours":
             return "we ask it"
-        return "it is said there" if self.claim.cites else "the paper says it"
+        return "discussed there" if self.claim.cites else "the paper says it"
 
     @property
     def assumptions(self) -> list[Dropped]:

@@ -182,7 +182,7 @@ def _determinant() -> bool:
 
 @claim(
     "setd-two-states-never-unstable",
-    informal="nobody has written it down for Coq yet: it needs the eigenvalues of A to be those of a 2 by 2 matrix, for any number of features",
+    formal="weights",
     where="Section III-C, Eqs. (9) and (15), |S| = 2",
     title="On two states SETD(0)'s expected update is never unstable, for any features and weights",
     statement=r"|\mathcal S| = 2,\ \lambda = 0 \implies \mathrm{Re}\,\lambda(A_{SETD}) \ge 0",

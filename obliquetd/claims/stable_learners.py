@@ -162,7 +162,7 @@ def td_on_policy_stable(policy: str = "on-policy") -> Outcome:
 
 @claim(
     "td-lambda-on-policy-stable",
-    informal="nobody has written it down for Coq yet: it needs (I - lambda G)^-1 to be nonnegative",
+    formal="dissipation",
     where="Section I ('TD converges when samples are drawn on-policy'), for TD(lambda)",
     title="TD(lambda) is stable on-policy for every lambda",
     statement=r"\pi = \pi_b \implies x^\top\Xi(I - \lambda\gamma P_\pi)^{-1}(I - \gamma P_\pi)x > 0\ (x \neq 0)",
@@ -224,7 +224,7 @@ def _off_policy() -> list[PolicyEvaluation]:
 
 @claim(
     "etd-lambda-off-policy-stable",
-    informal="nobody has written it down for Coq yet: it needs (I - lambda G)^-1 to be nonnegative",
+    formal="dissipation",
     where="Abstract ('emphatic TD algorithms are off-policy stable'), for ETD(lambda)",
     title="ETD(lambda) is stable for every lambda and every behaviour with coverage",
     statement=r"x^\top M(I - P^\lambda_\pi)x > 0\ (x \neq 0),\quad m = (I - P_\pi^{\lambda\top})^{-1}\xi",

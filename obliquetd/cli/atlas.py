@@ -65,7 +65,7 @@ def atlas(
         list[str] | None,
         typer.Option(
             help=f"Judge this learner: one of {KEYS}, {OR_A_FILE}. May be repeated; by default the "
-            "paper's learners.",
+            "paper's learners. Fitted iterations such as FQI have no rule that could be looked up, and are not judged.",
             autocompletion=complete,
         ),
     ] = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from obliquetd.cli.common import PAPER, JsonFlag, app, print_json, say_error
+from obliquetd.cli.common import PAPER, JsonFlag, app, choices, print_json, say_error
 from obliquetd.cli.terminal import err, escape, out
 
 __all__ = ["prove"]
@@ -33,6 +33,14 @@ def prove(
             help="Run coqc on each file, or do not. By default it runs where coqc is installed.",
         ),
     ] = None,
+    pack: Annotated[
+        str,
+        typer.Option(
+            "--pack",
+            help="Take the claims of this pack: lyu-2018, folklore, or a Python file that makes one.",
+            autocompletion=choices("lyu-2018", "folklore"),
+        ),
+    ] = "lyu-2018",
     timeout: Annotated[
         float, typer.Option(help="Stop coqc after this many seconds on one file.")
     ] = 120.0,
@@ -43,14 +51,16 @@ def prove(
     A file of the same name in the folder is replaced. The exit status is 1 where Coq refuses
     a file.
 
-    Examples: [bold]obliquetd prove[/], [bold]obliquetd prove lemma-1 -o proofs --check[/]
+    Examples: [bold]obliquetd prove[/], [bold]obliquetd prove lemma-1 -o proofs --check[/],
+    [bold]obliquetd prove --pack folklore[/]
     """
-    from obliquetd.claims import REGISTRY
+    from obliquetd.claims import pack_of
     from obliquetd.claims.formal import write_files
     from obliquetd.errors import InputError
     from obliquetd.kernel import check_file, find_coqc
 
-    claims = [REGISTRY[i] for i in ids] if ids else [c for c in REGISTRY if c.formal]
+    registry = pack_of(pack).registry
+    claims = [registry[i] for i in ids] if ids else [c for c in registry if c.formal]
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {folder} is a file; give the name of a folder")
     with err.status("writing ..."):
@@ -82,7 +92,7 @@ def prove(
         print_json(
             {
                 "files": rows,
-                "without": {c.id: c.informal for c in REGISTRY if c.informal and not ids},
+                "without": {c.id: c.informal for c in registry if c.informal and not ids},
             }
         )
     elif not checks:

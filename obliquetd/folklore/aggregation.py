@@ -16,7 +16,7 @@ from obliquetd.claims.stable import not_stable, unstable
 from obliquetd.domains.two_state import two_state
 from obliquetd.folklore.errors import OFF_POLICY
 from obliquetd.folklore.judge import decide, drawn
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD
 from obliquetd.problem import PolicyEvaluation
 
@@ -50,6 +50,7 @@ SOFT = Assumption(
 @PACK.claim(
     "aggregation-stable",
     cites=("Tsitsiklis and Van Roy 1996", "Gordon 1995"),
+    where="which say it of value iteration",
     topic="stability",
     title="With state aggregation TD is stable off-policy, whatever the weights are",
     statement=r"\phi(s) \in \{e_1, \dots, e_d\} \implies \mathrm{Re}\,\lambda(A) > 0",
@@ -57,7 +58,7 @@ SOFT = Assumption(
         (AGGREGATION, FULL_RANK, POSITIVE_WEIGHTS, DISCOUNT), fails=not_stable, learner=TD(),
         without={"aggregation": lambda: (two_state(), TD())},
     ),
-    informal=INFORMAL,
+    formal="largest",
 )  # fmt: skip
 def aggregation_stable(soft: bool = False) -> Outcome:
     """A = D (I - Q): D the weights of the groups, Q >= 0 with row sums of gamma at most; Gershgorin."""

@@ -26,7 +26,7 @@ from obliquetd.claims.stable import verdict_on
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.folklore.judge import decide, drawn, error, meeting, squared, values_of
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner, RegularizedTD
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.projection import oblique_projection
@@ -92,7 +92,7 @@ def _bounded(factor: Callable[[Any], Any], proof: str) -> Outcome:
     title="On-policy the error of TD(lambda)'s fixed point is at most (1 - lambda gamma)/(1 - gamma) times the best one",
     statement=r"\|\Phi\theta^* - v\|_\xi \le \frac{1 - \lambda\gamma}{1 - \gamma}\|\Pi v - v\|_\xi",
     setting=Setting(TVR, fails=lambda p, learner: _beyond(p, learner, _contraction), learner=TD()),
-    informal=INFORMAL,
+    formal="norms",
 )
 def td_bound_on_policy(factor: Callable[[Any], Any] = _contraction) -> Outcome:
     """T^lambda contracts by kappa = gamma (1 - lambda)/(1 - lambda gamma), and Pi does not expand.
@@ -110,14 +110,14 @@ def td_bound_on_policy(factor: Callable[[Any], Any] = _contraction) -> Outcome:
 
 @PACK.claim(
     "td-bound-pythagoras",
-    cites=("Tsitsiklis and Van Roy 1997",),
-    where="sharpened by Pythagoras",
+    cites=("Bertsekas and Yu 2009", "Tsitsiklis and Van Roy 1997"),
+    where="of which the second has the larger 1/(1 - kappa)",
     topic="errors",
     title="On-policy the factor is even 1/sqrt(1 - kappa^2), with kappa = gamma (1 - lambda)/(1 - gamma lambda)",
     statement=r"\|\Phi\theta^* - v\|_\xi \le \frac{1}{\sqrt{1 - \kappa^2}}\|\Pi v - v\|_\xi,\quad "
     r"\kappa = \frac{\gamma(1 - \lambda)}{1 - \gamma\lambda}",
     setting=Setting(TVR, fails=lambda p, learner: _beyond(p, learner, _pythagoras), learner=TD()),
-    informal=INFORMAL,
+    formal="norms",
 )
 def td_bound_pythagoras(factor: Callable[[Any], Any] = _pythagoras) -> Outcome:
     """v_hat - Pi v is in the span and Pi v - v is orthogonal to it: their squares add up."""
@@ -194,7 +194,7 @@ OBLIQUE_GIVEN = (FULL_RANK, VALUES_EXIST, A_NONSINGULAR, POSITIVE_WEIGHTS)
     statement=r"v - \Phi\theta^* = (I - \Pi_\Phi^X)(v - \Pi v),\quad "
     r"\|v - \Phi\theta^*\|_\xi \le \|I - \Pi_\Phi^X\|_\xi\,\|v - \Pi v\|_\xi",
     setting=Setting(OBLIQUE_GIVEN, fails=_not_oblique, learner=TD()),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def oblique_bound(learner: Learner = TD()) -> Outcome:  # noqa: B008 - a frozen record
     """Phi theta* = Pi_X v with X = L'Xi Phi, and Pi_X Pi = Pi."""
@@ -245,7 +245,7 @@ NOT_EXACT = Assumption("v not in the span", "the best error is not 0", lambda p,
         learner=TD(),
         without={"d = |S| - 1": lambda: (random_problem(3, 1, seed=2, discount="1/2"), TD())},
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def oblique_bound_attained(missing: int = 1) -> Outcome:
     """v - Pi v is on the one line that is orthogonal to the span, so the ratio does not depend on v.

@@ -21,7 +21,7 @@ from obliquetd.claims.stable import not_stable, unstable
 from obliquetd.domains.two_state import two_state
 from obliquetd.folklore.errors import TVR
 from obliquetd.folklore.judge import decide, drawn, meeting
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import (
     GTD2,
     HTD,
@@ -156,7 +156,7 @@ def _not_td(problem: PolicyEvaluation, learner: Learner | None) -> Observed | No
     title="On-policy hybrid TD is TD: its weights move as TD's do",
     statement=r"\pi = \pi_b \implies A_{\theta\theta} = A_{TD},\ A_{\theta w} = 0",
     setting=Setting((ON_POLICY,), fails=_not_td, learner=HTD(mu=1)),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def htd_is_td_on_policy(policy: str = "on-policy") -> Outcome:
     """theta += alpha (delta e + (phi - g phi')(e - e_mu)'w), and e = e_mu where rho = 1."""
@@ -175,7 +175,7 @@ def htd_is_td_on_policy(policy: str = "on-policy") -> Outcome:
     setting=Setting(
         (A_NONSINGULAR, FULL_RANK), fails=lambda p, _l: _other_point(p), learner=GTD2()
     ),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def gradient_td_same_fixed_point(other: type[Learner] = TDC) -> Outcome:
     """A'w = 0 and C w = b - A theta give w = 0 and A theta = b."""

@@ -13,7 +13,7 @@ from obliquetd.claims.claim import Observed, Outcome
 from obliquetd.claims.setting import Setting
 from obliquetd.folklore.errors import TVR
 from obliquetd.folklore.judge import decide, drawn, meeting
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -71,7 +71,7 @@ def _reversible(seed: int) -> PolicyEvaluation:
     title="For a reversible chain the mean update of on-policy TD is a gradient",
     statement=r"\Xi P = P^\top\Xi \implies A = A^\top,\ b - A\theta = -\nabla(\tfrac12\theta^\top A\theta - b^\top\theta)",
     setting=Setting((REVERSIBLE,), fails=_asymmetric, learner=TD()),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def td_gradient_reversible(chain: str = "reversible") -> Outcome:
     """A = Phi'(Xi - gamma Xi P)Phi."""

@@ -15,7 +15,7 @@ from obliquetd.claims.assumptions import (
 )
 from obliquetd.claims.claim import Observed, Outcome
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.stable import verdict_on
+from obliquetd.claims.stable import unstable, verdict_on
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.domains.two_state import two_state
 from obliquetd.dynamics import FQI, PFQI, iteration
@@ -24,7 +24,7 @@ from obliquetd.estimators import Averager
 from obliquetd.folklore.aggregation import SOFT, soft_two_state
 from obliquetd.folklore.errors import OFF_POLICY
 from obliquetd.folklore.judge import decide, drawn, meeting
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD
 from obliquetd.problem import PolicyEvaluation
 
@@ -53,7 +53,7 @@ def _seen(problem: PolicyEvaluation) -> Observed:
         (ON_POLICY, STATIONARY, POSITIVE_WEIGHTS, FULL_RANK, DISCOUNT),
         fails=lambda p, _l: None if _fqi(p) else _seen(p),
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def fqi_on_policy(policy: str = "on-policy") -> Outcome:
     """Phi theta' = Pi T Phi theta, and Pi T contracts in the norm of xi."""
@@ -75,7 +75,7 @@ def fqi_diverges_where_td_does(features: str = "several") -> Outcome:
     """C^-1 A may be stable where A is not; with one feature it is a / c, with the sign of a."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        return _seen(problem) if _fqi(problem) and not _td(problem) else None
+        return _seen(problem) if _fqi(problem) and unstable(problem, TD()) else None
 
     problems = drawn(400, first=2410)
     if features == "one":
@@ -257,7 +257,7 @@ def _expands(problem: PolicyEvaluation) -> Observed | None:
         (SOFT, FULL_RANK, POSITIVE_WEIGHTS, DISCOUNT), fails=lambda p, _l: _expands(p),
         without={"averager": lambda: (two_state(reward=1), None)},
     ),
-    informal=INFORMAL,
+    formal="folklore",
 )  # fmt: skip
 def averagers_never_diverge(fit: str = "average") -> Outcome:
     """D^-1 Phi'Xi has rows that sum to 1, P_gamma to gamma at most, and Phi to 1 at most, all nonnegative."""

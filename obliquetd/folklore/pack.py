@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from obliquetd.claims.pack import Pack, Reference
 
-__all__ = ["INFORMAL", "PACK"]
-
-INFORMAL = (
-    "its argument, in words, is not written down for Coq; the check tests it on exact problems"
-)
-"""Why a proved sentence has no file for a kernel."""
+__all__ = ["PACK"]
 
 ICML, NIPS, JMLR = (
     "International Conference on Machine Learning",
@@ -63,5 +58,6 @@ PACK = Pack(
         "iterations": "Fitted iterations and target networks",
         "noise": "Samples, step sizes and noise",
     },
+    told="said",
 )
 """Sentences that are said of linear TD policy evaluation, each with who says it, in our words."""

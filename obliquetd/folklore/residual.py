@@ -22,7 +22,7 @@ from obliquetd.claims.stable import not_stable
 from obliquetd.errors import SingularError
 from obliquetd.folklore.errors import TVR
 from obliquetd.folklore.judge import decide, drawn, error, meeting, squared
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import (
     TD,
     DoubleSampledResidualGradient,
@@ -78,7 +78,7 @@ def one_sample_residual_gradient(learner: Learner = ResidualGradient()) -> Outco
         fails=lambda p, learner: not_stable(p, learner) or _not_minimiser(p, learner),
         learner=DoubleSampledResidualGradient(),
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def double_sampled_residual_gradient(learner: Learner = DoubleSampledResidualGradient()) -> Outcome:  # noqa: B008
     """The mean of a product of independent factors, E[rho delta | s] E[rho'' (phi - g'' phi'') | s]."""
@@ -98,7 +98,7 @@ def _nearer(problem: PolicyEvaluation, near: Learner, far: Learner) -> Observed 
 @PACK.claim(
     "td-no-worse-than-residual",
     cites=("Scherrer 2010",),
-    where="which finds that it is so more often than not, with examples of the contrary",
+    where="which finds that it is so more often than not, and far from so in other examples",
     topic="errors",
     title="On-policy TD's fixed point is no farther from the values than the minimiser of the Bellman error",
     statement=r"\|\Phi\theta_{TD} - v\|_\xi \le \|\Phi\theta_{BR} - v\|_\xi",
@@ -132,7 +132,7 @@ def td_no_worse_than_residual(swap: bool = False, discount: str = "") -> Outcome
         (ON_POLICY, STATIONARY, DISCOUNT, ONE_DISCOUNT),
         fails=lambda p, _l: _beyond_residual(p, 1),
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def bellman_error_bounds_error(scale: Any = 1) -> Outcome:
     """v_hat - v = (I - gamma P)^-1 (v_hat - T v_hat), whose norm is at most 1/(1 - gamma)."""

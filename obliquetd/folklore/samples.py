@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.claims.assumptions import (
@@ -24,7 +25,7 @@ from obliquetd.dynamics import efficiency, exact_moments, stationary_moments
 from obliquetd.estimators import LSTD
 from obliquetd.folklore.errors import OFF_POLICY, STABLE, TVR
 from obliquetd.folklore.judge import decide, drawn, meeting
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner, Retrace, TreeBackup, TrueOnlineTD
 from obliquetd.problem import PolicyEvaluation
 
@@ -53,9 +54,10 @@ def _not_lstd(problem: PolicyEvaluation, learner: Learner | None) -> Observed | 
 @PACK.claim(
     "lstd-is-td-fixed-point",
     cites=("Bradtke and Barto 1996",),
+    where="on-policy",
     topic="noise",
-    title="LSTD's limit is TD's fixed point, on- and off-policy, stable or not",
-    statement=r"\lim \hat A_t^{-1}\hat b_t = A^{-1}b",
+    title="LSTD's limit is TD's fixed point, on- and off-policy, stable or not, where the frequencies of the states tend to xi",
+    statement=r"\hat\xi_t \to \xi \implies \lim \hat A_t^{-1}\hat b_t = A^{-1}b",
     setting=Setting((A_NONSINGULAR, FULL_RANK), fails=_not_lstd, learner=TD()),
     informal="it is a statement about a limit, and mathcomp's algebra has no limits",
 )
@@ -64,7 +66,7 @@ def lstd_is_td_fixed_point(learner: Learner = TD()) -> Outcome:  # noqa: B008 - 
     return decide(
         meeting(drawn(60), Setting((A_NONSINGULAR, FULL_RANK)), learner), lambda p: _not_lstd(p, learner),
         learner=learner,
-        proof="LSTD averages rho phi (phi - g phi')' and rho r phi, whose means are the A and b of TD's mean update, b - A theta; "
+        proof="by the law of large numbers, since LSTD averages rho phi (phi - g phi')' and rho r phi, whose means are the A and b of TD's mean update, b - A theta; "
         "from the rule, the estimator, and the rows of the table",
     )  # fmt: skip
 
@@ -98,8 +100,9 @@ def averaged_td_as_efficient_as_lstd(lams: tuple[Any, Any] = (0, 0)) -> Outcome:
         a, b = (efficiency(problem, x).averaged for x in (TD(lam=left), LSTD(lam=right)))
         return None if a == b else {"averaged TD": a, "LSTD": b}
 
-    problems = meeting(drawn(600, on_policy=True), Setting(EFFICIENT), TD())
-    return decide(islice(problems, 200), violation, learner=TD(lam=left))
+    on, off = (meeting(drawn(600, on_policy=x), Setting(EFFICIENT), TD()) for x in (True, False))
+    problems = chain(islice(on, 100), islice(off, 100))
+    return decide(problems, violation, learner=TD(lam=left))
 
 
 def _start_matters(problem: PolicyEvaluation, alpha: Any, steps: int = 60) -> Observed | None:
@@ -158,7 +161,7 @@ def _biased(problem: PolicyEvaluation, sampling: str, alpha: Any) -> Observed | 
 
 
 def _small(problem: PolicyEvaluation) -> Any:
-    """A step size below the limit: a tenth of the square of TD's slowest rate, over the size of a feature."""
+    """A step size below the limit on these problems: 1/400 over the size of a feature vector."""
     largest = max(sum(x * x for x in row) for row in problem.Phi.tolist())
     return sp.Rational(1, 400) / max(largest, 1)
 
@@ -175,9 +178,9 @@ def _small(problem: PolicyEvaluation) -> Any:
 )
 def constant_step_bias_iid(sampling: str = "iid") -> Outcome:
     """theta_t is independent of the sample, so E[theta_{t+1}] = E[theta_t] + alpha (b - A E[theta_t])."""
+    alpha = sp.Rational(1, 4000)
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        alpha = _small(problem)
         if _biased(problem, sampling, alpha):
             return None
         return {"alpha": alpha, "bias": sp.zeros(problem.Phi.shape[1], 1)}
@@ -237,8 +240,8 @@ def _not_linear(problem: PolicyEvaluation, sampling: str, compared: bool) -> Obs
     title="Along a trajectory a constant step size leaves TD a bias that is linear in it: alpha times a vector that is not 0 in "
     "general, up to alpha^2",
     statement=r"\lim_t E[\theta_t] = \theta^* + \alpha B + O(\alpha^2)",
-    scope="the theorem is Huo, Chen and Xie's; the slope is not 0 on any of these problems, of two states and one feature, whose "
-    "samples are correlated, and is 0 on others",
+    scope="the theorem is Huo, Chen and Xie's, for a chain with one class; the slope is not 0 on any of these random problems, of two "
+    "states and one feature, whose samples are correlated, and is 0 on others",
 )
 def constant_step_bias_trajectory(sampling: str = "trajectory") -> Outcome:
     """The bias is a rational function of alpha, by hand and, on every tenth problem, from the stationary moments."""
@@ -252,12 +255,14 @@ def constant_step_bias_trajectory(sampling: str = "trajectory") -> Outcome:
 
 def _one_feature(k: int) -> PolicyEvaluation:
     """Two states whose next state depends on the state, so that the samples are correlated."""
-    p, q = sp.Rational(1 + k % 7, 9), sp.Rational(1 + k % 5, 8)
-    if p + q == 1:
-        q = sp.Rational(1, 16)
+    rng = np.random.default_rng(k)
+    p, q = (sp.Rational(int(x), 16) for x in rng.integers(1, 16, size=2))
+    if p + q == 1:  # the next state would not depend on the state
+        q /= 2
+    reward, feature = int(rng.integers(1, 9)), int(rng.integers(2, 12))
     return PolicyEvaluation.from_chain(
-        [[1 - p, p], [q, 1 - q]], [1 + k % 3, -(k % 4)], discount=("1/2", "9/10")[k % 2],
-        features=[[1], [2 + k % 11]],
+        [[1 - p, p], [q, 1 - q]], [reward, -reward - int(rng.integers(0, 5))],
+        discount=("1/2", "9/10")[k % 2], features=[[1], [feature]],
     )  # fmt: skip
 
 
@@ -310,7 +315,7 @@ def true_online_same_mean(lam: Any = None) -> Outcome:
 
     return decide(
         [*drawn(16, on_policy=True), *drawn(16)], violation, learner=learner,
-        proof="its trace differs from TD's by alpha times a bounded term, and the correction alpha (theta_t - theta_{t-1})'phi (e - phi) "
+        proof="its trace differs from TD's by alpha times a term with a finite mean, and the correction alpha (theta_t - theta_{t-1})'phi (e - phi) "
         "is of the order alpha^2, so the slope in alpha at 0 is TD's. Read from the rule itself",
     )  # fmt: skip
 
@@ -349,7 +354,7 @@ def importance_weighted_trace_finite(lam: Any = 1) -> Outcome:
         (DISCOUNT, A_NONSINGULAR), fails=_infinite,
         learner=Retrace(lam=1), others=(TreeBackup(lam=1),),
     ),
-    informal=INFORMAL,
+    informal="that the noise is finite is a statement about the long run of a trajectory, and mathcomp's algebra has no such laws",
 )  # fmt: skip
 def cut_traces_finite(learner: Learner | None = None) -> Outcome:
     """e_t = phi_t + gamma c_{t-1} e_{t-1} with 0 <= c <= 1."""

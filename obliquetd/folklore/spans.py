@@ -9,24 +9,23 @@ import sympy as sp
 
 from obliquetd.claims.assumptions import (
     A_NONSINGULAR,
-    COVERAGE,
+    DISCOUNT,
     FULL_RANK,
     POSITIVE_WEIGHTS,
-    STATIONARY,
     VALUES_EXIST,
     Assumption,
     dynamics,
 )
 from obliquetd.claims.claim import Observed, Outcome
 from obliquetd.claims.setting import Setting
-from obliquetd.claims.stable import unstable
+from obliquetd.claims.stable import not_stable, unstable
 from obliquetd.domains.baird import baird_star
 from obliquetd.domains.random_problem import random_problem
-from obliquetd.dynamics import mean_dynamics
+from obliquetd.domains.two_state import two_state
 from obliquetd.errors import SingularError
 from obliquetd.folklore.errors import OFF_POLICY, STABLE, TVR
 from obliquetd.folklore.judge import decide, drawn, error, meeting, squared
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -49,6 +48,16 @@ COMPLETE = Assumption(
         problem.Phi,
         sp.Matrix.hstack(problem.r_pi, problem.Phi - problem.L_pi * problem.Phi),
     ),
+)
+INVARIANT = Assumption(
+    "P maps the span into itself",
+    "P_gamma Phi is in the span of the features",
+    lambda p, _l: _in_span(p.Phi, p.Phi - p.L_pi * p.Phi),
+)
+ORTHOGONAL = Assumption(
+    "C = c I",
+    "Phi'Xi Phi is a positive multiple of the identity",
+    lambda p, _l: p.C[0, 0] > 0 and (p.C - p.C[0, 0] * sp.eye(p.C.rows)).is_zero_matrix,
 )
 
 
@@ -106,11 +115,12 @@ EVERY_X = (FULL_RANK, POSITIVE_WEIGHTS, VALUES_EXIST)
 @PACK.claim(
     "realizable-exact",
     cites=("Scherrer 2010",),
+    where="by its view of the fixed points as oblique projections",
     topic="errors",
     title="Where the values are in the span of the features, every oblique projection that has a fixed point finds them",
     statement=r"v = \Phi t,\ \det X^\top L\Phi \neq 0 \implies \Phi\theta_X = v",
     setting=Setting((*EVERY_X, REALIZABLE), fails=_not_exact),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def realizable_exact(tilt: int = 0) -> Outcome:
     """X'L Phi theta = X'r = X'L v = X'L Phi t, whose one solution is t."""
@@ -140,7 +150,7 @@ def _realizable(seed: int, tilt: int = 0) -> PolicyEvaluation:
     title="Where the Bellman operator maps the span into itself, every oblique method is exact",
     statement=r"T\,\mathrm{span}(\Phi) \subseteq \mathrm{span}(\Phi),\ \det X^\top L\Phi \neq 0 \implies \Phi\theta_X = v",
     setting=Setting((*EVERY_X, COMPLETE), fails=_not_exact),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def complete_span_exact(change: str = "none") -> Outcome:
     """T 0 = r is in the span and so is P Phi; L maps the span into itself, one to one, hence onto it: v = L^-1 r is in it."""
@@ -167,26 +177,24 @@ def _moved(Phi: sp.Matrix) -> list[list[Any]]:
     topic="stability",
     title="Where the values are in the span of the features, TD is stable",
     statement=r"v \in \mathrm{span}(\Phi) \implies \mathrm{Re}\,\lambda(A) > 0",
-    setting=Setting(
-        (COVERAGE, STATIONARY, POSITIVE_WEIGHTS, VALUES_EXIST, REALIZABLE), learner=TD()
-    ),
+    setting=Setting((*OFF_POLICY, REALIZABLE), learner=TD()),
 )
 def realizable_td_converges(policy: str = "off-policy") -> Outcome:
-    """On Baird's star v = 0, and the features are more than the states but for one."""
+    """The values themselves as the only feature. Baird's star has v = 0, and more features than states."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
-        if unstable(problem, TD()) is None:
-            return None
-        least = min(mean_dynamics(problem, TD()).spectrum().real)
-        return {"least real part of an eigenvalue of A": round(float(least), 6)}
+        return unstable(problem, TD())
 
     if policy == "on-policy":
         return decide(
             drawn(30, on_policy=True), violation, proof="on-policy TD is stable with any features"
         )
+    if unstable(baird_star(), TD()) is None:
+        raise AssertionError("TD is not unstable on Baird's star")
+    values = (p.replace(features=p.v_pi.tolist()) for p in drawn(400, first=170) if any(p.v_pi))
     return decide(
-        [baird_star()], violation, learner=TD(),
-        says="on Baird's star v = 0, and the eight features span the values of the seven states",
+        meeting(values, Setting((*OFF_POLICY, REALIZABLE)), TD()), violation, learner=TD(),
+        says="the only feature is v itself, so that the weight 1 is exact; Baird's star shows it with dependent features and v = 0",
     )  # fmt: skip
 
 
@@ -201,13 +209,19 @@ def realizable_td_converges(policy: str = "off-policy") -> Outcome:
 )
 def complete_span_td_stable(basis: str = "drawn") -> Outcome:
     """A = C (I - M) with P Phi = Phi M. Both factors have eigenvalues of positive real part, the product need not."""
-    problems = (complete(k) for k in range(200, 2000))
     if basis == "orthonormal":
         return decide(
             problems_with_unit_C(40), lambda p: unstable(p, TD()),
             proof="C = I gives A = I - M, and the eigenvalues of M are some of gamma P's, inside the unit circle",
         )  # fmt: skip
-    return decide(problems, lambda p: unstable(p, TD()), learner=TD())
+    return decide(
+        (complete(k) for k in range(200, 2000)), lambda p: unstable(p, TD()), learner=TD()
+    )
+
+
+def _complete_and_unstable() -> PolicyEvaluation:
+    """The first complete problem on which TD is unstable."""
+    return next(p for k in range(200, 2000) if unstable(p := complete(k), TD()))
 
 
 def problems_with_unit_C(count: int) -> list[PolicyEvaluation]:
@@ -228,23 +242,30 @@ def problems_with_unit_C(count: int) -> list[PolicyEvaluation]:
     title="An orthonormal basis of a span that P maps into itself makes TD stable, on- and off-policy",
     statement=r"P\,\mathrm{span}(\Phi) \subseteq \mathrm{span}(\Phi),\ \Phi^\top\Xi\Phi = I \implies "
     r"\mathrm{Re}\,\lambda(A) > 0",
-    informal=INFORMAL,
-)
+    setting=Setting(
+        (INVARIANT, ORTHOGONAL, DISCOUNT), fails=not_stable, learner=TD(),
+        without={
+            "P maps the span into itself": lambda: (two_state(), TD()),
+            "C = c I": lambda: (_complete_and_unstable(), TD()),
+        },
+    ),
+    formal="largest",
+)  # fmt: skip
 def invariant_orthonormal_td_stable(shear: int = 0) -> Outcome:
-    """P_gamma Phi = Phi M gives A = C (I - M) = I - M, and the eigenvalues of M are some of P_gamma's."""
+    """P_gamma Phi = Phi M gives A = C (I - M) = c (I - M), and the eigenvalues of M are some of P_gamma's."""
 
     def violation(problem: PolicyEvaluation) -> Observed | None:
         M = problem.C.inv() * (problem.C - dynamics(problem, TD()).A)
         if problem.Phi * M != problem.Phi - problem.L_pi * problem.Phi:
             return {"M": M, "P Phi": "is not Phi M"}
-        return unstable(problem, TD())
+        return not_stable(problem, TD())
 
     problems = problems_with_unit_C(40)
     if shear:
         problems = [p.replace(features=_moved(p.Phi)) for p in problems]
     return decide(
         problems, violation,
-        proof="P_gamma Phi = Phi M gives A = Phi'Xi(I - P_gamma)Phi = C (I - M), which is I - M where C = I; an eigenvector x of "
+        proof="P_gamma Phi = Phi M gives A = Phi'Xi(I - P_gamma)Phi = C (I - M), which is c (I - M) where C = c I; an eigenvector x of "
         "M gives the eigenvector Phi x of P_gamma, so |eigenvalue| < 1 and Re(1 - eigenvalue) > 0",
     )  # fmt: skip
 
@@ -264,6 +285,7 @@ def _basis(d: int, k: int = 0) -> sp.Matrix:
 @PACK.claim(
     "basis-does-not-matter-to-values",
     cites=("Scherrer 2010",),
+    where="by its view of the fixed points as oblique projections",
     topic="errors",
     title="The values of TD's fixed point do not depend on the basis of the span",
     statement=r"\Phi' = \Phi B,\ \det B \neq 0 \implies \Phi'\theta'^* = \Phi\theta^*",
@@ -272,7 +294,7 @@ def _basis(d: int, k: int = 0) -> sp.Matrix:
         fails=lambda p, _learner: _other_values(p, _basis(p.Phi.shape[1])),
         learner=TD(),
     ),
-    informal=INFORMAL,
+    formal="folklore",
 )
 def basis_does_not_matter_to_values(change: str = "basis") -> Outcome:
     """B'A B theta' = B'b has the solution B^-1 theta*."""

@@ -23,7 +23,7 @@ from obliquetd.claims.stable_learners import single_action
 from obliquetd.domains.two_state import two_state
 from obliquetd.folklore.errors import OFF_POLICY, TVR
 from obliquetd.folklore.judge import decide, drawn, error, meeting
-from obliquetd.folklore.pack import INFORMAL, PACK
+from obliquetd.folklore.pack import PACK
 from obliquetd.learners import TD, Learner, NStepTD
 from obliquetd.problem import PolicyEvaluation
 
@@ -43,7 +43,7 @@ OF_A_POLICY = (STATIONARY, POSITIVE_WEIGHTS, FULL_RANK, DISCOUNT)
         (ON_POLICY, *OF_A_POLICY), fails=not_stable, learner=TD(),
         without={"xi stationary": lambda: (single_action(), TD())},
     ),
-    informal="Coq accepts its algebra in the pack of the paper, whose td-on-policy-stable it is",
+    formal="norms",
 )  # fmt: skip
 def td_on_policy_stable(policy: str = "on-policy") -> Outcome:
     """u'Xi(I - gamma P)u >= (1 - gamma)|u|^2, since |P u| <= |u| where xi is stationary for P."""
@@ -131,7 +131,7 @@ STEPS_ENOUGH = Assumption(
         learner=TD(),
         without={"gamma^2n < min xi": lambda: (two_state("99/100"), TD())},
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def td_some_discount_stable(scale: Any = 1) -> Outcome:
     """n-steps-stabilise with n = 1."""
@@ -169,7 +169,7 @@ def _enough_steps(steps: tuple[int, ...], scale: Any = 1) -> Outcome:
         learner=NStepTD(n=2),
         without={"gamma^2n < min xi": lambda: (two_state("99/100"), NStepTD(n=1))},
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def n_steps_stabilise(scale: Any = 1) -> Outcome:
     """For stochastic P: |P^n u|_xi^2 <= sum over s of (xi P^n)(s) u(s)^2 <= |u|_xi^2 / min xi, by Jensen."""
@@ -202,6 +202,7 @@ def more_steps_never_destabilise(policy: str = "off-policy") -> Outcome:
 @PACK.claim(
     "td-1-best-and-stable",
     cites=("Tsitsiklis and Van Roy 1997", "Bertsekas and Yu 2009"),
+    where="of which the first says it on-policy",
     topic="stability",
     title="TD(1) is stable off-policy, too, and its fixed point is the best approximation",
     statement=r"\lambda = 1 \implies A = \Phi^\top\Xi\Phi,\ \Phi\theta^* = \Pi v",
@@ -210,7 +211,7 @@ def more_steps_never_destabilise(policy: str = "off-policy") -> Outcome:
         fails=lambda p, learner: _not_best(p, learner),
         learner=TD(lam=1),
     ),
-    informal=INFORMAL,
+    formal="norms",
 )
 def td_1_best_and_stable(lam: Any = 1) -> Outcome:
     """A = Phi'Xi (I - lambda P)^-1 (I - P) Phi, which is C for lambda = 1, and b = Phi'Xi v."""

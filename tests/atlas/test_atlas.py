@@ -94,6 +94,10 @@ def test_questions_of_several_discounts_say_which():
     ).problem.discount == otd.algebra.parse_number("9/10")
 
 
+def test_learners_can_come_one_after_the_other():
+    assert build(2, 1, learners=(x for x in PAIR), workers=1).count("TD unstable") == 4
+
+
 def test_learners_can_be_given_names():
     atlas = build(2, 1, learners={"plain": otd.TD(), "half": otd.TD(lam="1/2")}, workers=1)
     assert atlas.count("half unstable and plain stable") == 0
@@ -109,6 +113,8 @@ def test_learners_can_be_given_names():
         ({"on_policy": 1}, InputError, "on_policy is 1"),
         ({"workers": 0}, InputError, "workers is 0"),
         ({"learners": otd.DoubleSampledResidualGradient()}, LearnerError, "not for an atlas"),
+        ({"learners": otd.FQI()}, LearnerError, "FQI is not for an atlas.*otd.iteration"),
+        ({"learners": {"a": otd.TD(), "b": otd.PFQI("1/10", 4)}}, LearnerError, "not for an atlas"),
     ],
 )
 def test_input_that_cannot_be_meant_is_refused(fields, error, told):
@@ -295,10 +301,44 @@ def row(atlas, shape):
     return f"| {' | '.join([shape, f'{len(atlas):,}', *cells])} |"
 
 
+SAID = " ".join((otd.atlas.__doc__ or "").split())
+
+
 @pytest.mark.slow
 def test_the_other_rows_of_the_readme_s_table():
-    assert row(otd.atlas(3, 2, on_policy=True), "3, 2, 2 on-policy") in README
-    assert row(otd.atlas(4, 2, largest=1), "4, 2, 1") in README
+    on_policy = otd.atlas(3, 2, on_policy=True)
+    assert row(on_policy, "3, 2, 2 on-policy") in README
+    others = {name: counts for name, counts in on_policy.table().items() if name != "SETD"}
+    assert all(counts["stable"] == len(on_policy) for counts in others.values())
+    unstable = on_policy.count("SETD unstable")
+    assert f"SETD is unstable in {unstable:,} of {len(on_policy):,} problems" in SAID
+    larger = otd.atlas(4, 2, largest=1)
+    assert row(larger, "4, 2, 1") in README
+    assert f"({larger.count('TD unstable and SETD unstable'):,} of {len(larger):,})" in SAID
+
+
+@pytest.mark.parametrize("states", [2, 3, 4])
+def test_tdc_is_stable_where_gtd2_is_for_small_discounts(states):
+    """With uniform weights |P v| <= sqrt(n) |v|, so v'(C + A) v >= (2 - gamma sqrt(n)) |v|^2 in the norm of xi."""
+    rng, gamma, least = np.random.default_rng(0), 0.9, []
+    for _ in range(200):
+        P = np.eye(states)[rng.integers(0, states, size=states)]
+        form = 2 * np.eye(states) - gamma * (P + P.T) / 2
+        least.append(np.linalg.eigvalsh(form).min())
+    assert min(least) > 2 - gamma * states**0.5 - 1e-9 > 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_judges_the_same(cluster, small, tmp_path):
+    pytest.importorskip("pyarrow")
+    found = otd.atlas(
+        3, 2, largest=1, learners=[*PAIR, otd.ETD()], backend="dask",
+        scheduler=cluster.scheduler_address, out=tmp_path / "a",
+    )  # fmt: skip
+    assert found.table() == small.table()
+    question = "SETD unstable and TD stable"
+    assert found.smallest(question).problem.Phi == small.smallest(question).problem.Phi
 
 
 @pytest.mark.slow
@@ -334,8 +374,10 @@ def test_what_refutes_the_conjecture_on_three_states():
     up_to_3 = otd.atlas(3, 2, largest=3, learners=PAIR)
     assert len(up_to_3) == 3_131_136
     assert up_to_3.count("TD unstable and SETD unstable") == 96
+    assert "(96 of 3,131,136)" in SAID
     patient = otd.atlas(3, 2, learners=PAIR, discounts="99/100")
     assert patient.count("TD unstable and SETD unstable") == 3_936
+    assert "(3,936 of 405,648)" in SAID
     found = patient.smallest("TD unstable and SETD unstable").problem
     assert found.Phi == both_unstable_on_three().Phi
     assert found.P_pi == both_unstable_on_three().P_pi

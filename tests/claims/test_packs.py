@@ -1,6 +1,7 @@
 """Packs: by name, of one's own, from a file; what they refuse; how they are told."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -65,7 +66,8 @@ def test_a_pack_from_a_file(file):
         ("sum", "verified", "paper"), ("asked", "verified", "ours"),
     ]  # fmt: skip
     assert results[0].claim.where == "Me 2024, page 1"
-    assert results[0].said == "it is said there"
+    assert results[0].said == "discussed there"
+    assert "0 claims" not in claims_page(results[:1], file)
     page = claims_page(results, file)
     assert "<h1>My note, claim by claim</h1>" in page
     assert "M. Me (2024). A note. Unpublished." in page
@@ -89,6 +91,12 @@ def test_the_command_line_judges_folklore(tmp_path):
     assert "of the folklore" in told
     text = page.read_text()
     assert "Bibliography" in text
+    assert "false as said" in text
+    assert "1 claim of the folklore: 1 refuted. 1 claim of ours: 1 refuted." in " ".join(
+        re.sub("<[^>]+>", "", text).split()
+    )
+    assert '<p class="label">Said</p>' in text
+    assert "printed" not in text.casefold()
     assert "Sutton, A. Mahmood, M. White (2016)" in text
     assert "Baird" not in text.split("Bibliography")[1]  # what these do not cite is left out
 

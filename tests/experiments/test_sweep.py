@@ -238,15 +238,6 @@ def test_workers_that_keep_dying_are_an_error():
         list(run_tasks(hopeless, [1, 2, 3], workers=2))
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
-    ) as running:
-        yield running
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_a_cluster_gives_the_same_numbers(cluster, tmp_path):

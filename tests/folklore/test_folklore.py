@@ -1,6 +1,7 @@
 """Every sentence has its verdict, and each check is fed a statement that must fare otherwise."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -171,6 +172,8 @@ def test_verdict(name):
     claim = PACK.registry[name]
     outcome = claim.check()
     assert outcome.verdict == EXPECTED[name], outcome.evidence
+    if outcome.verdict == "verified":
+        assert int(re.match(r"Exact on (\d+) problems", outcome.evidence)[1]) >= judge.ENOUGH >= 200
     example = outcome.counterexample
     if example is not None:
         assert not claim.setting.unmet(example.problem(), example.learner)

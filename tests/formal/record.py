@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import obliquetd
-from obliquetd.claims import REGISTRY
+from obliquetd.claims import PACKS, pack_of
 from obliquetd.claims.formal import RECORD, digest, formal_text, recorded
 from obliquetd.kernel import check_text, find_coqc
 
@@ -24,7 +24,8 @@ def main(write):
             "no coqc on this machine: the proofs were NOT checked by Coq (apt install coq libcoq-mathcomp-algebra)"
         )
         return 0
-    texts = {c.id: formal_text(c) for c in REGISTRY if c.formal}
+    claims = [c for name in PACKS for c in pack_of(name).registry]
+    texts = {c.id: formal_text(c) for c in claims if c.formal}
     distinct = {digest(text): text for text in texts.values()}
     with ThreadPoolExecutor(2) as pool:  # coqc is a process of its own
         answers = dict(

@@ -4,11 +4,12 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from obliquetd import kernel
-from obliquetd.claims import REGISTRY
+from obliquetd import kernel, verify
+from obliquetd.claims import PACKS, REGISTRY, pack_of
 from obliquetd.claims.formal import (
     WORDS,
     digest,
@@ -21,7 +22,7 @@ from obliquetd.claims.formal import (
 from obliquetd.errors import BackendError, InputError
 
 needs_coq = pytest.mark.skipif(kernel.find_coqc() is None, reason="there is no coqc here")
-FORMAL = [c for c in REGISTRY if c.formal]
+FORMAL = [c for name in PACKS for c in pack_of(name).registry if c.formal]
 
 
 def test_each_proved_claim_has_a_file_or_a_reason(judged):
@@ -43,6 +44,36 @@ def test_each_file_is_the_one_that_was_accepted(judged):
             assert result.kernel is None
             assert result.verdict_text == result.verdict
     assert set(recorded()) == {c.id for c in FORMAL}
+
+
+def test_each_file_of_the_folklore_is_the_one_that_was_accepted():
+    claims = [c for c in pack_of("folklore").registry if c.formal]
+    assert len(claims) >= 20
+    for claim in claims:
+        assert digest(formal_text(claim)) == recorded()[claim.id]["sha256"], claim.id
+    (result,) = verify(["realizable-exact"], pack="folklore")
+    assert result.verdict_text == "proved (kernel)"
+
+
+def test_the_first_screen_counts_the_proofs():
+    said = {}
+    for name in PACKS:
+        claims = list(pack_of(name).registry)
+        said[name] = (
+            sum(bool(c.formal) for c in claims),
+            sum(bool(c.formal or c.informal) for c in claims),
+        )
+    text = " ".join((Path(kernel.__file__).parents[2] / "README.md").read_text().split())
+    assert "has Coq check proofs of {} of the {} that are proved".format(*said["lyu-2018"]) in text
+    assert (
+        "--pack folklore` of {} of the {} that are proved below".format(*said["folklore"]) in text
+    )
+
+
+def test_a_proof_that_stands_on_another_holds_it():
+    text = shipped_text("norms")
+    assert text.index("Lemma sum_pos") < text.index("Theorem td_bound_pythagoras")
+    assert "Print Assumptions td_on_policy_stable." not in text
 
 
 def test_a_file_that_changed_is_not_called_accepted(monkeypatch):
@@ -156,6 +187,13 @@ MUTANTS = [
      "0 < mu -> (forall w, w != 0 -> 0 < dot w (C *m w)) ->\n  let M := block_mx 0"),
     ("td-on-policy-stable", "Hypothesis gamma_small : gamma < 1.", "Hypothesis gamma_small : gamma <= 1."),
     ("etd-off-policy-stable", "Hypothesis G_rows : forall i, \\sum_j G i j <= 1.", "Hypothesis G_rows : forall i, \\sum_j G i j <= 2%:R."),
+    ("etd-lambda-off-policy-stable", "\\in unitmx -> 0 <= lam <= 1 -> x != 0 ->", "\\in unitmx -> 0 <= lam -> x != 0 ->"),
+    ("etd-beta-window", "((forall i, gamma ^+ 2 * (1 - xi", "((forall i, gamma * (1 - xi"),
+    ("setd-two-states-never-unstable", "(x != 0) || (y != 0) -> 0 <= a.", "(x != 0) || (y != 0) -> 0 < a."),
+    ("realizable-exact", "unitmx -> V = Phi *m t ->", "unitmx -> L *m V = Phi *m t ->"),
+    ("aggregation-stable", "Hypothesis gamma_small : gamma < 1.", "Hypothesis gamma_small : gamma <= 1."),
+    ("td-bound-pythagoras", "(1 - kappa ^+ 2) * norm2 (Phi *m theta - V) <=", "(1 - kappa ^+ 3) * norm2 (Phi *m theta - V) <="),
+    ("fqi-on-policy", "|| (y != 0) -> a ^+ 2 + b ^+ 2 < 1.", "|| (y != 0) -> a ^+ 2 + b ^+ 2 < gamma ^+ 2."),
 ]  # fmt: skip
 
 
@@ -163,7 +201,7 @@ MUTANTS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "old", "new"), MUTANTS, ids=[m[0] for m in MUTANTS])
 def test_a_mutated_statement_is_refused(name, old, new):
-    text = formal_text(REGISTRY[name])
+    text = formal_text(next(c for c in FORMAL if c.id == name))
     assert old in text, re.findall(r"^(?:Theorem|Hypothesis).*", text, re.M)
     answer = kernel.check_text(text.replace(old, new), name, timeout=600)
     assert not answer.accepted

@@ -132,14 +132,29 @@ def test_the_learners_and_the_commands_are_all_there(makers):
 
 def test_claims_stand_with_their_verdicts(makers):
     results = otd.verify(["two-state-X-star", "table-1-etd", "closeness-means-stability"])
-    made = makers["claims_pages"].pages(results)
-    for result in results:
-        (page,) = (p for p in made.values() if f"({result.id})=" in p)
-        assert f'<div class="claim {result.verdict}">' in page
-        assert f"\u00a0{result.verdict} | [" in made["claims/index.md"]
-        assert f"(#{result.id})" in made["claims/index.md"]
-    assert "Right is:" in "".join(made.values())
-    assert "application/json;base64" in "".join(made.values())
+    folklore = otd.verify(["target-network-stabilises", "gtd2-slower-than-td"], pack="folklore")
+    for folder, judged in {"claims": results, "folklore": folklore}.items():
+        made = makers["claims_pages"].pages_of(judged, folder)
+        for result in judged:
+            (page,) = (p for p in made.values() if f"({result.id})=" in p)
+            assert f'<div class="claim {result.verdict}">' in page
+            assert f"\u00a0{result.verdict} | [" in made[f"{folder}/index.md"]
+            assert f"(#{result.id})" in made[f"{folder}/index.md"]
+        assert "Right is:" in "".join(made.values())
+        assert "application/json;base64" in "".join(made.values())
+        as_met = "false as printed" if folder == "claims" else "false as said"
+        assert as_met in made[f"{folder}/index.md"]
+    assert "Human-level control" in made["folklore/index.md"]  # the bibliography
+
+
+def test_no_two_packs_have_a_claim_of_one_name(makers):
+    """A page links to a claim by its name alone."""
+    names = [
+        c.id
+        for pack in makers["claims_pages"].PACKS.values()
+        for c in otd.claims.pack_of(pack).registry
+    ]
+    assert len(names) == len(set(names))
 
 
 def test_sections_of_the_readme_are_found(makers):

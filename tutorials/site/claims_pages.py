@@ -5,14 +5,14 @@ from __future__ import annotations
 from jinja2 import Environment, StrictUndefined
 
 import obliquetd
-from obliquetd.claims import ClaimResult, Verdict, tally
+from obliquetd.claims import ClaimResult, Verdict, pack_of, tally
 from obliquetd.report.claims import MARKS, ClaimSection, PaperSection, paper_sections, summary
 
 MEANS = {
     Verdict.PROVED: "true for every size, by rewriting or by an argument in the check's docstring",
     Verdict.VERIFIED: "true exactly on problems of stated sizes, and not proved for every size",
     Verdict.REFUTED: "false, with a counterexample that you can run again",
-    Verdict.CORRECTED: "false as printed, and what is right is given",
+    Verdict.CORRECTED: "false as {}, and what is right is given",
     Verdict.OPEN: "not decided here",
 }
 CARD = """<div class="claim {{ claim.verdict }}">
@@ -36,32 +36,53 @@ CARD = """<div class="claim {{ claim.verdict }}">
 </div>"""
 
 
-def pages(results: list[ClaimResult] | None = None) -> dict[str, str]:
-    """The text of each page by its path below the site's root; judges every claim unless given results."""
-    results = obliquetd.verify() if results is None else results
-    sections = paper_sections(results)
-    made = {"claims/index.md": index(results, sections)}
+PACKS = {"claims": "lyu-2018", "folklore": "folklore"}
+"""The packs by the folder of their pages."""
+PREFACE = {
+    "claims": "Each statement of Lyu et al. (2018) that can be checked is a check that can fail, and so are some questions of our own. "
+    "`obliquetd.verify()` judges them, and these pages are made from its answers.",
+    "folklore": "Sentences that are said of linear TD, in our words, each with works that discuss it. Where one is false, that is no "
+    'reproach to them: many of them show it. `obliquetd.verify(pack="folklore")` judges the sentences, and these pages are made from its '
+    "answers. [Tutorial 13](../tutorials/13_your_own_pack.ipynb) makes such a pack for a paper of your own.",
+}
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its path below the site's root; judges every claim of every pack."""
+    made = {}
+    for folder, name in PACKS.items():
+        made |= pages_of(obliquetd.verify(pack=name), folder)
+    return made
+
+
+def pages_of(results: list[ClaimResult], folder: str = "claims") -> dict[str, str]:
+    """The pages of some results of the pack in that folder."""
+    pack = pack_of(PACKS[folder])
+    sections = paper_sections(results, pack)
+    made = {f"{folder}/index.md": index(results, sections, folder)}
     places = {claim.id: section.anchor for section in sections for claim in section.claims}
     for section in sections:
         text = page(section)
         for claim, anchor in places.items():  # a claim names others, on whichever page they stand
             text = text.replace(f'href="#{claim}"', f'href="{anchor}.html#{claim.lower()}"')
-        made[f"claims/{section.anchor}.md"] = text
+        made[f"{folder}/{section.anchor}.md"] = text
     return made
 
 
-def index(results: list[ClaimResult], sections: list[PaperSection]) -> str:
-    """How many have which verdict, what the verdicts mean, and every claim by its place in the paper."""
-    lines = ["# The claims and their verdicts", ""]
-    lines += [
-        "Each statement of Lyu et al. (2018) that can be checked is a check that can fail, and so are some questions of our own. "
-        "`obliquetd.verify()` judges them, and these pages are made from its answers.", "",
-    ]  # fmt: skip
-    lines += ["| verdict | of the paper | of ours | it means |", "|---|---|---|---|"]
+def index(results: list[ClaimResult], sections: list[PaperSection], folder: str) -> str:
+    """How many have which verdict, what the verdicts mean, every claim by its section, and the bibliography."""
+    pack = pack_of(PACKS[folder])
+    heading = (
+        "The claims and their verdicts" if folder == "claims" else f"{pack.title}: the folklore"
+    )
+    lines = [f"# {heading}", "", PREFACE[folder], ""]
+    lines += [f"| verdict | {pack.whose} | of ours | it means |", "|---|---|---|---|"]
     counts = tally(results)
     for verdict, meaning in MEANS.items():
         numbers = [str(counts.get(o, {}).get(str(verdict), 0)) for o in ("paper", "ours")]
-        lines.append(f"| {told(str(verdict))} | {' | '.join(numbers)} | {meaning} |")
+        lines.append(
+            f"| {told(str(verdict))} | {' | '.join(numbers)} | {meaning.format(pack.told)} |"
+        )
     lines += ["", "```{toctree}", ":hidden:", ""]
     lines += [s.anchor for s in sections] + ["```", ""]
     for section in sections:
@@ -71,6 +92,8 @@ def index(results: list[ClaimResult], sections: list[PaperSection]) -> str:
             link = f"[{cell(claim)}](#{claim.id})"
             lines.append(f"| {told(claim.verdict)} | {link} |")
         lines.append("")
+    if folder != "claims":
+        lines += ["## Bibliography", "", *[f"- {escaped(str(work))}" for work in pack.bibliography]]
     return "\n".join(lines) + "\n"
 
 
