@@ -12,7 +12,7 @@ import numpy.typing as npt
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
 from obliquetd.algebra.rounding import EPS, power_of_two
 from obliquetd.algebra.singular import Factored, equilibrate
-from obliquetd.algebra.tall import blocks, column_sizes
+from obliquetd.algebra.tall import blocks, column_sizes, gram
 from obliquetd.errors import SingularError
 
 if TYPE_CHECKING:
@@ -134,9 +134,9 @@ def surely_independent(X: Floats) -> bool:
     if not np.isfinite(sizes).all():
         return False
     units = power_of_two(sizes)
-    gram = np.zeros((X.shape[1], X.shape[1]))
+    total = np.zeros((X.shape[1], X.shape[1]))
     for p in blocks(len(X)):
         part = X[p] / units
-        gram += part.T @ part
-    eigenvalues = np.linalg.eigvalsh(gram)
+        total += gram(part, part)
+    eigenvalues = np.linalg.eigvalsh(total)
     return bool(eigenvalues[0] > SURELY * eigenvalues[-1])

@@ -315,7 +315,8 @@ class FloatColumns(OneRun):
         product = a * b
         bound = abs(a) * right.error + left.error * (abs(b) + right.error)
         if isinstance(product, np.ndarray):
-            total = np.add.accumulate(product, axis=1)[:, -1]  # one by one, as a rule's loop does
+            # one by one, as a rule's loop does; a copy, or all partial sums would be kept
+            total = np.add.accumulate(product, axis=1)[:, -1].copy()
             size = abs(product).sum(axis=1)
         else:
             total = np.asarray(product.sum(axis=1)).ravel()
