@@ -48,7 +48,7 @@ from obliquetd.algebra.storage import (
     trimmed,
     unit_array,
 )
-from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products
+from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products, rows_of_product
 from obliquetd.algebra.to_float import to_float
 from obliquetd.errors import NumberError, SingularError
 
@@ -255,6 +255,15 @@ class FloatMatrix(Matrix):
             else lambda: bound(True)
         )
         product._spread = product._error if isinstance(product._error, Spread) else None
+        wide = other.shape[1] > 1 and product._spread is None
+        if wide and self.sparse and is_tall(product, (other,)):
+            of = rows_of_product(self, other)
+
+            def rows(p: Any) -> FloatMatrix:
+                value, error = of(p)
+                return FloatMatrix(value, error=error)
+
+            product._rows = rows
         return product
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:

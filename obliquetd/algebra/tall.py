@@ -6,7 +6,7 @@ leaves L Phi, |X|, |L| |Phi| and the bounds on the errors of X and L Phi behind,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from obliquetd.algebra.rounding import BLOCK, SMALLEST, roundings
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
 
-__all__ = ["blocks", "column_sizes", "crossed", "gram", "is_tall", "row_products"]
+__all__ = ["blocks", "column_sizes", "crossed", "gram", "is_tall", "row_products", "rows_of_product"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -112,27 +112,48 @@ class _Given:
 class _Products:
     """Rows of a sparse matrix times a dense one, with their bounds.
 
-    ``|M| (r |R|) + E_M (|R| + E_R) + |M| E_R``, which for E_R = e |R| is one product with |R|.
+    ``|M| (r |R|) + E_M (|R| + E_R) + |M| E_R``, which for E_R = e |R| is one product with |R|. Of R
+    the rows that the block reaches are taken out once for both products.
     """
 
     def __init__(self, M: FloatMatrix, right: FloatMatrix) -> None:
-        self.M, self.M_error, self.right = M.array, M.error, right.array
-        self.relative = right.relative
-        self.size = np.abs(right.array)
-        self.error = right.error if self.relative is None else None
-        self.terms = roundings(M.shape[1])
+        self.M, self.right, self.terms = M, right, roundings(M.shape[1])
 
-    def of(self, p: slice) -> tuple[Floats, Floats]:
-        m, m_error = self.M[p], self.M_error[p]
-        e = self.relative or 0.0
-        bound = (abs(m) * (self.terms + e) + m_error * (1.0 + e)) @ self.size
-        if self.error is not None:
-            bound += (abs(m) + m_error) @ self.error
-        return m @ self.right, bound
+    def of(self, p: Any) -> tuple[Floats, Floats]:
+        rows = self.M.part(p)
+        m, m_error = rows.array, rows.error
+        reached = np.unique(np.concatenate([m.indices, m_error.indices]))
+        place = np.zeros(self.M.shape[1], dtype=m.indices.dtype)
+        place[reached] = np.arange(len(reached))
+        m, m_error = (_with_columns(x, place[x.indices], len(reached)) for x in (m, m_error))
+        part, e = self.right.part(reached), self.right.relative
+        size = np.abs(part.array)
+        known = 0.0 if e is None else e
+        bound = (abs(m) * (self.terms + known) + m_error * (1.0 + known)) @ size
+        if e is None:
+            bound += (abs(m) + m_error) @ part.error
+        return m @ part.array, bound
+
+
+def _with_columns(matrix: Any, indices: Any, n: int) -> Any:
+    """A sparse matrix by rows with its columns renamed."""
+    from scipy.sparse import csr_array
+
+    return csr_array((matrix.data, indices, matrix.indptr), (matrix.shape[0], n))
 
 
 def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, Any, Any]]:
     """The rows of M R by blocks, and their bounds."""
+    of = rows_of_product(M, right)
+    yield from ((p, *of(p)) for p in blocks(M.shape[0]))
+
+
+def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], tuple[Floats, Floats]]:
+    """What makes some rows of M R, and their bounds."""
     rows = _Products(M, right)
-    with np.errstate(all="ignore"):
-        yield from ((p, *rows.of(p)) for p in blocks(M.shape[0]))
+
+    def of(p: Any) -> tuple[Floats, Floats]:
+        with np.errstate(all="ignore"):
+            return rows.of(p)
+
+    return of

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import power_of_two
+from obliquetd.algebra.rounding import BLOCK, power_of_two
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.gathering import diagonal, folded, gather, kept_where
 from obliquetd.dynamics.products import Products
@@ -214,16 +214,18 @@ class Sums:
             )
             total = self._solved(system, total)
         for slot, i in place.items():
-            part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
+            part = total
+            if k > 1:
+                part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
             if products.memory[slot]:
                 self.tables[slot] = part
             else:
                 self.means[slot] = self._column(part)
 
     def _solved(self, system: Matrix, right: Matrix) -> Matrix:
-        """The solution; columns of floats each in a unit of their own."""
+        """The solution; columns of floats each in a unit of their own, which many of a sparse system have anyway."""
         what = "the trace's stationary equation"
-        if not isinstance(right, FloatMatrix):
+        if not isinstance(right, FloatMatrix) or (system.sparse and right.shape[0] > BLOCK):  # type: ignore[attr-defined]
             return system.solve(right, what)
         values, bounds = right.dense(), right.dense_error()
         units = power_of_two(np.abs(values).max(axis=0, initial=0.0))
