@@ -41,7 +41,7 @@ class RoundedColumn:
     def error(self) -> Any:
         """The bound on the error of each entry."""
         if self._error is None:
-            self._error = abs(self.value) * self.relative
+            return abs(self.value) * self.relative  # not kept: it is as large as the data
         return self._error
 
     def __getitem__(self, at: Any) -> RoundedColumn:

@@ -12,7 +12,7 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -45,15 +45,35 @@ class Sums:
     """
 
     def __init__(self, products: Products, xi: Matrix) -> None:
-        self.products, self.arithmetic = products, products.ops.arithmetic
+        self.arithmetic = products.ops.arithmetic
         self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
         self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
         self.means: dict[Any, Any] = {}
+        self._again: Callable[[], Any] = lambda: products
+
+    @cached_property
+    def products(self) -> Products:
+        """The terms of all outcomes, made once more where they were forgotten."""
+        found: Products = self._again()
+        return found
+
+    def forget(self, again: Callable[[], Any]) -> None:
+        """Keep the totals alone; ``again`` makes the products where they are asked for.
+
+        Columns of many outcomes take more memory than all else that a learner leaves behind.
+        """
+        _ = self.totals
+        self._again = again
+        for name in ("products", "weight"):
+            vars(self).pop(name, None)
+        self.tables, self.means = {UNIT: self._ones(1)}, {}
 
     @cached_property
     def weight(self) -> Any:
         """The chance of each outcome times xi of its state; kept with the problem."""
         products, xi = self.products, self.xi
+        if products.many:
+            return products.chance * self._column(xi)[products.rows["s"]]
         known = products.ops.__dict__.setdefault("_weighted_chances", {})
         if known.get("of") is not products.chance or known.get("xi") is not xi:
             weight = products.chance * self._column(xi)[products.rows["s"]]
@@ -63,7 +83,10 @@ class Sums:
     def _column(self, matrix: Matrix) -> Any:
         """The entries of a column, for each state."""
         if isinstance(matrix, FloatMatrix):
-            values, error = matrix.dense()[:, 0], matrix.dense_error()[:, 0]
+            values = matrix.dense()[:, 0]
+            if matrix.relative is not None:
+                return RoundedColumn(values, None, matrix.relative)
+            error = matrix.dense_error()[:, 0]
             return RoundedColumn(values, np.where(values == 0, 0.0, error))
         out = np.empty(matrix.shape[0], dtype=object)
         out[:] = matrix.entries()
@@ -235,6 +258,8 @@ class Sums:
     def memory_rows(self) -> list[list[Any]]:
         """The mean zeta(s) / xi(s) of each state, in the rule's order; rows of native numbers."""
         zero, xi = self.arithmetic.zero, self.xi.entries()
+        if not set(self.products.memory) <= {*self.tables, *self.means}:
+            self.solve_memories()
         out: list[list[Any]] = [[] for _ in xi]
         for slot, over in self.products.every_memory.items():
             width = self.d if over else 1
