@@ -122,8 +122,10 @@ class _Products:
     def of(self, p: Any) -> tuple[Floats, Floats]:
         rows = self.M.part(p)
         m, m_error = rows.array, rows.error
-        reached = np.unique(np.concatenate([m.indices, m_error.indices]))
-        place = np.zeros(self.M.shape[1], dtype=m.indices.dtype)
+        seen = np.zeros(self.M.shape[1], dtype=bool)
+        seen[m.indices] = seen[m_error.indices] = True
+        reached = np.flatnonzero(seen)
+        place = np.empty(len(seen), dtype=m.indices.dtype)
         place[reached] = np.arange(len(reached))
         m, m_error = (_with_columns(x, place[x.indices], len(reached)) for x in (m, m_error))
         part, e = self.right.part(reached), self.right.relative

@@ -44,7 +44,10 @@ class Rows:
     def _chances(self, policy: Policy, state: Any, action: Any) -> Any:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
         wide = 1 + len(self.mdp.actions)
-        choices, each = np.unique((1 + state) * wide + 1 + action, return_inverse=True)
+        choices = (1 + state) * wide + 1 + action
+        starts = np.flatnonzero(np.diff(choices, prepend=-1))  # outcomes of one choice stand together
+        runs = np.diff(starts, append=len(choices))
+        choices, each = np.unique(choices[starts], return_inverse=True)
         out = np.empty(len(choices), dtype=float if self.arithmetic.kind == "float" else object)
         known: dict[tuple[int, int], Any] = {}  # states share rows
         of_state, of_action = np.divmod(choices, wide)
@@ -54,7 +57,7 @@ class Rows:
             if at not in known:
                 known[at] = self._chance(policy, s - 1, a - 1)
             out[i] = known[at]
-        return out[each]
+        return np.repeat(out[each], runs)
 
     def _chance(self, policy: Policy, state: int, action: int) -> Any:
         if state == NOBODY:
