@@ -1,5 +1,6 @@
 """Steps on the active features against steps over all of them; stretches against one run."""
 
+import dataclasses
 import itertools
 import random
 from bisect import bisect_right
@@ -117,6 +118,21 @@ def test_slots_and_all_features_agree(learner):
     assert np.allclose(active.theta, whole.theta, rtol=1e-9, atol=1e-9)
     if not learner.has_memory:
         assert len(active.slots.which) < FEATURES / 2
+
+
+def test_an_endless_trace_keeps_few_slots(monkeypatch):
+    """None of its entries ever becomes 0 in so few steps, and yet their slots are freed."""
+    for name, count in (("FEATURES", 4_000), ("STATES", 900), ("ROWS", 900)):
+        monkeypatch.setitem(globals(), name, count)
+    rng = np.random.default_rng(8)
+    outcomes = dataclasses.replace(sparse_outcomes(rng), discount=np.full(ROWS, 0.9))
+    run = drawn(outcomes, rng, 600)
+    run = run._replace(rows=np.arange(600), fresh=np.zeros(600, dtype=bool))
+    outcomes.state[:], outcomes.next_state[:] = rng.integers(900, size=(2, ROWS))
+    (active, records, _), (whole, wanted, _) = both(TD(lam="1/4"), outcomes, run, parts=2)
+    assert np.allclose(records, wanted, rtol=1e-13, atol=1e-13)
+    assert (np.abs(whole.m.e) > 0).sum() > 2 * (active.slots.which >= 0).sum()
+    assert len(active.slots.which) < 1_000
 
 
 def test_what_the_target_expects_has_slots_too():
