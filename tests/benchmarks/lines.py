@@ -323,6 +323,7 @@ def sparse_v(n):
     "scipy, the same without bounds",
     (10_000, 100_000, 1_000_000),
     None,
+    patience=600,
 )
 def whole(n):
     """From the arrays on, of TD, SETD and ETD; in a minute and 4 GiB at a million states."""
@@ -496,7 +497,11 @@ def tiled(steps):
 
 
 @line(
-    "a step of TD, 8 of 9,800 tiles active (2,000 states)", "a compiled loop by hand", (100_000,), 2
+    "a step of TD, 8 of 9,800 tiles active (2,000 states)",
+    "a compiled loop for TD(0) alone",
+    (100_000,),
+    None,
+    parts=lambda steps: steps,
 )
 def sparse_step(steps):
     import numba
