@@ -123,13 +123,14 @@ class _ByColumns(_Errors):
         return found
 
     @cached_property
-    def from_matrix(self) -> Floats:  # type: ignore[override]
-        return self._largest(lambda x, k: self.A.error @ np.abs(x))
+    def from_matrix(self) -> Floats:
+        return self._largest(lambda x, _: self.A.error @ np.abs(x))
 
     @cached_property
-    def from_data(self) -> Floats:  # type: ignore[override]
-        rows = (self.right.part(p).error / self.sizes for p in blocks(len(self.x)))
-        return self.from_matrix + np.concatenate([part.max(axis=1) for part in rows])
+    def from_data(self) -> Floats:
+        parts = (self.right.part(p).error / self.sizes for p in blocks(len(self.x)))
+        rows: Floats = np.concatenate([part.max(axis=1) for part in parts])
+        return self.from_matrix + rows
 
     @cached_property
     def _gap(self) -> Floats:

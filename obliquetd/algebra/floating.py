@@ -218,7 +218,7 @@ class FloatMatrix(Matrix):
     def row_products(self, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
         if not (self.sparse and is_tall(right, (right,))):
             return super().row_products(right)
-        return ((p, FloatMatrix(x, error=e)) for p, x, e in row_products(self, right))
+        return row_products(self, right)
 
     @property
     def sparse(self) -> bool:
@@ -255,15 +255,13 @@ class FloatMatrix(Matrix):
             else lambda: bound(True)
         )
         product._spread = product._error if isinstance(product._error, Spread) else None
-        wide = other.shape[1] > 1 and product._spread is None
-        if wide and self.sparse and is_tall(product, (other,)):
-            of = rows_of_product(self, other)
-
-            def rows(p: Any) -> FloatMatrix:
-                value, error = of(p)
-                return FloatMatrix(value, error=error)
-
-            product._rows = rows
+        if (
+            self.sparse
+            and other.shape[1] > 1
+            and not product._spread
+            and is_tall(product, (other,))
+        ):
+            product._rows = rows_of_product(self, other)
         return product
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:

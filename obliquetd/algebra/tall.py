@@ -17,7 +17,15 @@ from obliquetd.algebra.rounding import BLOCK, SMALLEST, roundings
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
 
-__all__ = ["blocks", "column_sizes", "crossed", "gram", "is_tall", "row_products", "rows_of_product"]
+__all__ = [
+    "blocks",
+    "column_sizes",
+    "crossed",
+    "gram",
+    "is_tall",
+    "row_products",
+    "rows_of_product",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -144,18 +152,19 @@ def _with_columns(matrix: Any, indices: Any, n: int) -> Any:
     return csr_array((matrix.data, indices, matrix.indptr), (matrix.shape[0], n))
 
 
-def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, Any, Any]]:
-    """The rows of M R by blocks, and their bounds."""
-    of = rows_of_product(M, right)
-    yield from ((p, *of(p)) for p in blocks(M.shape[0]))
+def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
+    """The rows of M R by blocks, with their bounds."""
+    rows = rows_of_product(M, right)
+    return ((p, rows(p)) for p in blocks(M.shape[0]))
 
 
-def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], tuple[Floats, Floats]]:
-    """What makes some rows of M R, and their bounds."""
-    rows = _Products(M, right)
+def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix]:
+    """What makes some rows of M R, with their bounds."""
+    product = _Products(M, right)
 
-    def of(p: Any) -> tuple[Floats, Floats]:
+    def rows(p: Any) -> FloatMatrix:
         with np.errstate(all="ignore"):
-            return rows.of(p)
+            value, bound = product.of(p)
+        return type(M)(value, error=bound)
 
-    return of
+    return rows

@@ -26,8 +26,8 @@ from obliquetd.learners.words import Transition
 
 __all__ = [
     "compiled_driver",
-    "compiled_rule",
     "compiled_picks",
+    "compiled_rule",
     "compiled_walk",
     "drive",
     "driver_digest",

@@ -45,7 +45,9 @@ class Rows:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
         wide = 1 + len(self.mdp.actions)
         choices = (1 + state) * wide + 1 + action
-        starts = np.flatnonzero(np.diff(choices, prepend=-1))  # outcomes of one choice stand together
+        starts = np.flatnonzero(
+            np.diff(choices, prepend=-1)
+        )  # outcomes of one choice stand together
         runs = np.diff(starts, append=len(choices))
         choices, each = np.unique(choices[starts], return_inverse=True)
         of_state, of_action = np.divmod(choices, wide)

@@ -85,7 +85,9 @@ def measured(name: str, size: int) -> dict[str, Any]:
     mine = once(ours)  # compiles, imports
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before
     theirs = None if peer is None else once(peer)
-    again = [f for f, took in ((ours, mine), (peer, theirs)) if f and took is not None and took < LONG]
+    again = [
+        f for f, took in ((ours, mine), (peer, theirs)) if f and took is not None and took < LONG
+    ]
     times = dict(zip(map(id, again), best(again), strict=True))
     found = {
         "ours": times.get(id(ours), mine),

@@ -444,7 +444,9 @@ def test_a_rule_that_counts_its_rounds_is_right_for_every_outcome(monkeypatch, r
     assert wanted == otd.mean_dynamics(otd.domains.random_problem(12, 4, seed=seed), mine).A
 
 
-@pytest.mark.parametrize("learner", [otd.TD(lam=0.5), otd.ETD(), otd.GTD2(mu=1)], ids=lambda x: x.label)
+@pytest.mark.parametrize(
+    "learner", [otd.TD(lam=0.5), otd.ETD(), otd.GTD2(mu=1)], ids=lambda x: x.label
+)
 def test_what_is_forgotten_of_many_outcomes_is_made_again(learner, monkeypatch):
     wanted = otd.mean_dynamics(states(5, arithmetic="float"), learner)
     kept = wanted.expectation.sums
