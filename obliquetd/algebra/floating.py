@@ -255,13 +255,7 @@ class FloatMatrix(Matrix):
             else lambda: bound(True)
         )
         product._spread = product._error if isinstance(product._error, Spread) else None
-        if (
-            self.sparse
-            and other.shape[1] > 1
-            and not product._spread
-            and is_tall(product, (other,))
-        ):
-            product._rows = rows_of_product(self, other)
+        product._rows = None if product._spread else rows_of_product(self, other)
         return product
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:

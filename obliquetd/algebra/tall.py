@@ -154,12 +154,17 @@ def _with_columns(matrix: Any, indices: Any, n: int) -> Any:
 
 def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
     """The rows of M R by blocks, with their bounds."""
-    rows = rows_of_product(M, right)
+    rows = _rows(M, right)
     return ((p, rows(p)) for p in blocks(M.shape[0]))
 
 
-def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix]:
-    """What makes some rows of M R, with their bounds."""
+def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix] | None:
+    """What makes some rows of M R anew with their bounds; None where M is not sparse, or M R is small."""
+    tall = M.shape[0] > BLOCK and M.sparse and not right.sparse and right.shape[1] > 1
+    return _rows(M, right) if tall else None
+
+
+def _rows(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix]:
     product = _Products(M, right)
 
     def rows(p: Any) -> FloatMatrix:
