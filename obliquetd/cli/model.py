@@ -27,7 +27,6 @@ from obliquetd.cli.common import (
     check_outputs,
     choices,
     load,
-    log_remarks,
     print_json,
     say_error,
 )
@@ -42,6 +41,13 @@ from obliquetd.cli.learners import (
     paths,
     with_numbers,
     write_card,
+)
+from obliquetd.cli.logs import (
+    confidence_data,
+    log_at,
+    log_confidence,
+    log_remarks,
+    show_confidence,
 )
 from obliquetd.cli.terminal import MOST_STATES, err, escape, out, show_analysis
 from obliquetd.errors import InputError
@@ -94,7 +100,7 @@ def analyze(
     """Analyse a model: chain, values, fixed points, which learners are stable, and how noisy.
 
     Nothing is simulated: every number is exact, a formula, or a float that is accurate to
-    rounding.
+    rounding. Of a log (.csv) the model is estimated, and 95 % confidence intervals are shown.
 
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
@@ -103,8 +109,9 @@ def analyze(
 
     methods = [name for name in learner or METHODS if name in METHODS]
     rules = _rules(learner, numbers)
+    log = log_at(model)
     problem = load(
-        model,
+        model if log is None else log,
         discount,
         arithmetic,
         set_,
@@ -115,16 +122,30 @@ def analyze(
         over=over,
         target=target,
     )
-    remarks = log_remarks(model, target)
+    most = len(problem.states) if all_states else MOST_STATES
+    intervals = None
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules, noise=noise)
-        data = {**found.to_dict(), **({"log": remarks} if remarks else {})} if as_json else None
+        data = found.to_dict() if as_json else None
+        if log is not None and not found.errors:
+            asked: dict[str, str | Learner] = {}
+            if learner:
+                asked |= {name: name for name in methods}
+                asked |= {f"{name} (rule)": rule for name, rule in rules.items()}
+            intervals = log_confidence(log, problem, target, asked)
+    remarks = [] if log is None else log_remarks(log, target)
     if data is not None:
+        if log is not None:
+            data["log"] = remarks
+        if intervals is not None:
+            data["confidence"] = confidence_data(intervals)
         print_json(data)
     else:
         for remark in remarks:
             out.print(escape(remark), soft_wrap=True)
-        show_analysis(found, len(problem.states) if all_states else MOST_STATES)
+        show_analysis(found, most)
+        if intervals is not None:
+            show_confidence(intervals, set(problem.states[:most]))
     failures = found.failures((*methods, *rules) if learner else ())
     for failure in failures:
         say_error(failure)
