@@ -10,10 +10,10 @@ import warnings
 
 import pytest
 
-from obliquetd import save_model
+from obliquetd import FQI, PFQI, iteration, save_model
 from obliquetd.claims import REGISTRY
 from obliquetd.cli import main
-from obliquetd.domains import baird_star, two_state
+from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import TD
 
@@ -339,6 +339,34 @@ def test_a_certificate_that_holds_another_model_is_found_out(tmp_path):
     assert "its own model" in run("check", path, expect=2).stderr.replace(
         "the certificate's own", "its own"
     )
+
+
+def test_a_certificate_of_an_iteration_is_bound_to_its_model(tmp_path):
+    path, model, other = tmp_path / "c.json", tmp_path / "m.json", tmp_path / "o.json"
+    problem = random_problem(3, 2, seed=0)
+    save_model(problem, model)
+    save_model(problem.replace(discount="1/7"), other)
+    for fitting in (FQI(), PFQI("1/100", 2)):
+        good = iteration(problem, fitting).certificate()
+        path.write_text(json.dumps(good))
+        for options in ((), ("--model", model)):
+            told = run("check", path, *options).stdout
+            assert f"computed anew: {fitting!r} on" in " ".join(told.split())
+            assert "convergent: its powers tend to 0" in told
+        assert "not of this model" in run("check", path, "--model", other, expect=1).stderr
+    forged = {**good, "iteration": {"name": "FQI", "settings": {}}}
+    path.write_text(json.dumps(forged))
+    assert "not of this model" in run("check", path, expect=1).stderr
+    assert "leave --learner out" in run("check", path, "--learner", "td", expect=2).stderr
+    for wrong in ({"name": "SARSA"}, 3, {"name": "PFQI", "settings": {"alpha": "1/2"}}):
+        path.write_text(json.dumps({**good, "iteration": wrong}))
+        assert (
+            "iteration" in run("check", path, expect=2).stderr
+            or "settings" in run("check", path, expect=2).stderr
+        )
+    path.write_text(json.dumps({k: v for k, v in good.items() if k != "iteration"}))
+    assert "not checked: whose matrix A is" in run("check", path).stdout
+    assert "does not hold the iteration" in run("check", path, "--model", model, expect=2).stderr
 
 
 def test_search_finds_saves_and_certifies(tmp_path):

@@ -202,10 +202,11 @@ def check(
     """Check a stability certificate again, with exact fractions and nothing else.
 
     A certificate proves that the matrix A of a learner's expected update is stable, or that it is
-    not. A and the span of all updates are computed again and compared with the certificate: from
-    the model and the learner that it holds, or from those that are named in their place. A
-    certificate of an earlier version holds neither; its own matrix is then checked alone, and the
-    command says so. The exit status is 1 where the certificate does not prove its claim.
+    not; or that a fitted iteration (FQI, PFQI) converges. A and the span of all updates are computed
+    again and compared with the certificate: from the model and the learner or iteration that it
+    holds, or from those that are named in their place. A certificate of an earlier version holds
+    neither; its own matrix is then checked alone, and the command says so. The exit status is 1
+    where the certificate does not prove its claim.
 
     Examples: [bold]obliquetd check certificate.json[/],
     [bold]obliquetd check certificate.json --model model.json[/],
@@ -235,9 +236,13 @@ def check(
     elif valid:
         size, span = len(data["A"]), len(data["quotient"])
         inside = f" on the span of its basis, of dimension {span}" if span < size else ""
-        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(claim)}{inside}")
+        proves = "convergent: its powers tend to 0" if claim == "convergent" else claim
+        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(proves)}{inside}")
         if to.problem is not None:
-            told = f"A and the span of the updates were computed anew: {to.learner} on {to.model}"
+            what = "A, by which errors are multiplied, was" if claim == "convergent" else (
+                "A and the span of the updates were"
+            )  # fmt: skip
+            told = f"{what} computed anew: {to.learner} on {to.model}"
             out.print(escape(told), soft_wrap=True)
         if data.get("made_by"):
             out.print(escape(f"made by {data['made_by']}"), soft_wrap=True)

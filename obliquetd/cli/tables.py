@@ -15,6 +15,7 @@ from obliquetd.report.plain import formula_text, plain_cell
 from obliquetd.report.verdicts import LearnerRow, condition_text
 
 __all__ = [
+    "NO_BOUND",
     "formula_lines",
     "learner_cells",
     "stability_cells",
@@ -22,6 +23,9 @@ __all__ = [
     "state_cells",
     "verdict_lines",
 ]
+
+NO_BOUND = "no bound is known"
+"""In place of a step size for a learner with a trace."""
 
 
 def _cell(value: Any) -> str:
@@ -88,8 +92,10 @@ def stability_cells(analysis: Analysis) -> list[list[str]]:
 def _limit_text(row: LearnerRow) -> str:
     """The step sizes that are stable in mean square, in words."""
     limit = row.limit
+    if limit is None and row.bound is not None:
+        return f"stable below {row.bound} (certified bound)" if row.bound else NO_BOUND
     if limit is None:
-        return "not computed" + (" (a trace)" if row.dynamics.learner.has_memory else "")
+        return NO_BOUND if row.no_bound else "not computed"
     if limit in (0, math.inf, sp.oo):
         return "none is stable" if limit == 0 else "all are stable"
     return f"stable below {cell_text(limit, 8)}"

@@ -247,6 +247,9 @@ def _notes(found: Any) -> list[str]:
         if learner.error is not None and str(learner.error) not in failures:
             why = plain_prose(str(learner.error))
             notes.setdefault(why, []).append(f"{learner.name} (rule)")
+        if learner.no_bound:
+            why = plain_prose(learner.no_bound)
+            notes.setdefault(why, []).append(f"{learner.name} (step sizes)")
     known = {} if found.noise is None else found.noise.notes
     for name, why in known.items():
         if plain_prose(why) not in notes and why not in failures:

@@ -158,6 +158,8 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
         "diverges": {"unstable": True, "stable": False}.get(row.verdict),
         "step_size_limit": "oo" if row.limit == math.inf else json_number(row.limit),
     }
+    if row.bound is not None:
+        data["step_size_bound"] = {"below": json_number(float(row.bound)), "kind": row.bound.kind}
     if row.stability is not None and row.stability.condition:
         data["condition"] = [str(serial_number(c)) for c in row.stability.condition]
     dyn = row.dynamics

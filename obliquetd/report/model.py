@@ -339,6 +339,15 @@ def _section(row: LearnerRow, ranges: Ranges) -> LearnerSection:
         told.append(
             Markup("largest constant step size that is stable in mean square: {}").format(limit)
         )
+    if row.bound:
+        told.append(
+            Markup(
+                "every constant step size below {} is stable in mean square: a certified bound; the largest is "
+                "not known, since the learner carries a trace"
+            ).format(row.bound)
+        )
+    elif row.no_bound:
+        told.append(prose(f"no bound on constant step sizes in mean square: {row.no_bound}"))
     verdict = row.verdict if row.over is not None else stability.verdict
     return LearnerSection(row.name, verdict, told, parts, link, problem)
 

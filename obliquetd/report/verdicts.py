@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -31,6 +31,8 @@ LARGEST_VERDICT = 40
 """Weights up to which stability is decided where it takes more than eigenvalues in floats."""
 LARGEST_LIMIT = 150
 """Entries of the second moments up to which the largest step size is computed."""
+LARGEST_BOUND = 2_000
+"""Rows of the model times squares of the weights up to which a bound is sought for a learner with a trace."""
 LONGEST_LIMIT = 256
 """Bits of the numbers up to which it is computed."""
 
@@ -51,6 +53,11 @@ class LearnerRow:
         The verdict on the expected update; None where there is none.
     limit : number or None
         The largest constant step size that is stable in mean square, where one is computed.
+    bound : StepSizeLimit or None
+        With a trace, where the largest is not known: a certified bound, below which every constant step
+        size is stable in mean square.
+    no_bound : str
+        Why there is no bound, where one was sought.
     cases : tuple of SignCase
         With symbols: the mean dynamics in each case of the signs that the rule asks for.
     over : OverSymbols or None
@@ -65,6 +72,8 @@ class LearnerRow:
     error: ObliqueTDError | None = None
     stability: Stability | None = None
     limit: Any = None
+    bound: Any = None
+    no_bound: str = ""
     cases: tuple[SignCase[MeanDynamics], ...] = ()
     over: OverSymbols | None = None
     rounding: float = 0.0
@@ -155,7 +164,21 @@ def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> Learn
     limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
     error, numbers = _numbers(problem, dyn)
     bound = _attempt(lambda: dyn.rounding) if numbers else None
-    return LearnerRow(name, dyn, numbers, error, stability, limit, rounding=bound or 0.0)
+    found = LearnerRow(name, dyn, numbers, error, stability, limit, rounding=bound or 0.0)
+    stable = stability is not None and stability.verdict == "stable"
+    return _with_bound(found, problem) if stable and limit is None else found
+
+
+def _with_bound(row: LearnerRow, problem: PolicyEvaluation) -> LearnerRow:
+    """The same with a certified bound for the step size of a learner with a trace, or why there is none."""
+    learner = row.dynamics.learner
+    cells = len(problem.mdp.table) * _weights(problem, learner) ** 2
+    if not learner.has_memory or cells > LARGEST_BOUND:
+        return row
+    try:
+        return replace(row, bound=step_size_limit(problem, learner))
+    except ObliqueTDError as error:
+        return replace(row, no_bound=str(error))
 
 
 def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
@@ -169,11 +192,11 @@ def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) ->
     if _weights(problem, learner) <= LARGEST_VERDICT:
         found = _attempt(lambda: over_symbols(problem, learner, cases))
     if len(cases) > 1:
-        return LearnerRow(name, dyn, {}, None, None, None, cases, found)
+        return LearnerRow(name, dyn, {}, cases=cases, over=found)
     dyn = cases[0].value
     stability = _attempt(lambda: _stability(dyn))
     missing, numbers = _numbers(problem, dyn)
-    return LearnerRow(name, dyn, numbers, missing, stability, None, cases, found)
+    return LearnerRow(name, dyn, numbers, missing, stability, cases=cases, over=found)
 
 
 def _numbers(
