@@ -8,8 +8,9 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import cell_text
+from obliquetd.dynamics import MeanDynamics
 from obliquetd.dynamics.stability import Stability
-from obliquetd.errors import NotUniqueError
+from obliquetd.errors import MathematicalError, NotUniqueError
 from obliquetd.report.analysis import Analysis
 from obliquetd.report.plain import formula_text, plain_cell
 from obliquetd.report.verdicts import LearnerRow, condition_text
@@ -119,7 +120,9 @@ def formula_lines(analysis: Analysis) -> list[str]:
         for case in row.cases:
             A, b = map(_matrix_text, (case.value.A, case.value.b))
             where = f" where {formula_text(case.condition)}" if several else ""
-            out.append(f"{row.name}, from its rule{where}: A = [{A}], b = [{b}]")
+            out.append(
+                f"{row.name}, from its rule{where}: A = [{A}], b = [{b}]{_theta(case.value)}"
+            )
     if analysis.noise is not None:
         heading, *rows = analysis.noise.cells(width=60)
         for name, noise, *cells in rows:
@@ -127,6 +130,14 @@ def formula_lines(analysis: Analysis) -> list[str]:
             told = "; ".join(f"{of} {x}" for of, x in zip(heading[2:], cells, strict=True))
             out.append(f"noise of {name}: {noise}; {told}")
     return out
+
+
+def _theta(dynamics: MeanDynamics) -> str:
+    """The fixed point as the end of a line; empty where there is none."""
+    try:
+        return f", theta = [{_matrix_text(dynamics.fixed_point())}]"
+    except MathematicalError:
+        return ""
 
 
 def stability_text(stability: Stability) -> str:

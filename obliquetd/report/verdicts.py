@@ -18,6 +18,8 @@ from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.compare import ROUNDED
+from obliquetd.problem.metrics import root_mean_squared_error, weighted_norm
+from obliquetd.problem.requests import read_values
 from obliquetd.report.over_symbols import OverSymbols, over_symbols
 from obliquetd.report.plain import formula_text, plain_cell
 
@@ -156,7 +158,7 @@ def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) ->
 
 def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
     """The row of one learner; what does not exist is in its ``error``."""
-    if problem.arithmetic == "symbolic":
+    if problem.arithmetic == "symbolic" or learner.symbols:
         return _row_over_symbols(problem, name, learner)
     dyn = mean_dynamics(problem, learner)
     stability = _attempt(lambda: _stability(dyn))
@@ -206,7 +208,11 @@ def _numbers(
     try:
         v_hat = dyn.v_hat
         gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]
-        return None, {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
+        ops = dyn.operators  # over a field that has the learner's symbols, too
+        return None, {
+            "rmse": root_mean_squared_error(ops, read_values(ops, v_hat)),
+            "to_best": weighted_norm(ops, read_values(ops, gap)),
+        }
     except ObliqueTDError as error:
         return error, {}
 
