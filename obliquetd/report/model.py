@@ -294,10 +294,7 @@ def report_on(
     ]  # double sampling takes every pair of outcomes
     analysis = analyze(problem, METHODS, named((*shown, *own)))
     ranges = ranges_of(problem)
-    matrices, gaps = equations(problem.equations(), ranges)
-    if matrices:
-        order = Markup("<p>{}</p>").format(" ".join(problem.remarks()))
-        matrices = [order, *matrices]
+    matrices, gaps = equations(problem.equations(), ranges, problem.names())
     sections = [_section(row, ranges) for row in analysis.learners]
     report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]

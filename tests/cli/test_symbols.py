@@ -110,8 +110,6 @@ def test_a_symbol_of_the_learner_alone(discount, tmp_path):
         "td",
         "--lam",
         "p",
-        "--set",
-        "gamma=1/2",
         "--arithmetic",
         "float",
         expect=2,

@@ -138,7 +138,8 @@ def test_what_is_left_out_is_said(pages):
 
 
 def test_numbers_of_the_page_are_those_of_the_problem(pages):
-    assert mathml(r"v_\pi = \begin{bmatrix} 10 \\ 10 \end{bmatrix}", block=True) in pages["two"]
+    values = r"v_\pi = \begin{array}{r|c} \text{left} & 10 \\ \text{right} & 10 \end{array}"
+    assert mathml(values, block=True) in pages["two"]
     assert "TD: [0, 5/6); SETD: [0, 1); ETD: [0, 1)" in pages["two"]
     assert pages.report("two").comparison[1][3][:2] == ["setd", shown(sp.Rational(1, 4))]
 
