@@ -127,7 +127,7 @@ Settings = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(help="How many processes work side by side. The default is one for each core."),
+    typer.Option(help="How many processes run at the same time. The default is one for each core."),
 ]
 Backend = Annotated[
     str,

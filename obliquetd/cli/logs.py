@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from obliquetd.cli.terminal import escape, out, print_cells
+from obliquetd.cli.terminal import counted, escape, out, print_cells
+from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
@@ -25,22 +26,30 @@ def log_at(model: str) -> Log | None:
     return read_log(model) if model.lower().endswith(".csv") else None
 
 
-def log_remarks(log: Log, target: str | None) -> list[str]:
+def log_remarks(log: Log, target: str | None, discount: str | None) -> list[str]:
     """What a reader of an analysis of a log has to know: how much there is, and whose policies they are."""
     begun = sum(step.first for step in log.steps)
     first = (
-        f"the model is estimated from {len(log.steps)} transitions in {begun} "
-        f"episode{'s' * (begun != 1)}: its numbers are relative frequencies, and have errors of their own"
+        f"the model is estimated from {counted(len(log.steps), 'transition')} in {counted(begun, 'episode')}: "
+        "its numbers are relative frequencies, and have errors of their own"
     )
-    return [first, *log.told_policies({"target": target})]
+    told = [first, *log.told_policies({"target": target})]
+    if discount is None:
+        told.append("the discount is 1, since a log names none; --discount gives another")
+    return told
 
 
 def log_confidence(
-    log: Log, problem: PolicyEvaluation, target: str | None, methods: Mapping[str, Any]
+    log: Log,
+    problem: PolicyEvaluation,
+    target: str | None,
+    methods: Iterable[str] = (),
+    rules: Mapping[str, Learner] | None = None,
 ) -> ModelConfidence | str:
     """Intervals for the analysis of a log, or why there are none.
 
-    ``problem`` is what was made of the log with the options of the command line.
+    ``problem`` is what was made of the log with the options of the command line; ``methods`` and ``rules`` are
+    the fixed points that have intervals, too.
     """
     if problem.symbols:
         names = ", ".join(map(str, problem.symbols))
@@ -53,13 +62,14 @@ def log_confidence(
             f"no confidence intervals: the log estimates {moves} numbers, which takes long; "
             "otd.formats.read_log(FILE).confidence(discount=...) makes them"
         )
-    counted = not log.has("behavior")
-    follows = counted and (target == "behavior" or (target is None and not log.has("target")))
+    own = not log.has("behavior")
+    follows = own and (target == "behavior" or (target is None and not log.has("target")))
     return log.confidence(
         "behavior" if follows else problem.target,
-        behavior=None if counted else problem.behavior,
+        behavior=None if own else problem.behavior,
         discount=problem.discount,
-        methods=methods,
+        methods={name: name for name in methods}
+        | {f"{name} (rule)": rule for name, rule in (rules or {}).items()},
     )
 
 

@@ -111,29 +111,18 @@ def analyze(
     rules = _rules(learner, numbers)
     log = log_at(model)
     problem = load(
-        model if log is None else log,
-        discount,
-        arithmetic,
-        set_,
-        symbol,
-        normalize=normalize,
-        tolerance=tolerance,
-        reward=reward,
-        over=over,
-        target=target,
-    )
+        model if log is None else log, discount, arithmetic, set_, symbol, normalize=normalize,
+        tolerance=tolerance, reward=reward, over=over, target=target,
+    )  # fmt: skip
     most = len(problem.states) if all_states else MOST_STATES
     intervals = None
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules, noise=noise)
         data = found.to_dict() if as_json else None
         if log is not None and not found.errors:
-            asked: dict[str, str | Learner] = {}
-            if learner:
-                asked |= {name: name for name in methods}
-                asked |= {f"{name} (rule)": rule for name, rule in rules.items()}
-            intervals = log_confidence(log, problem, target, asked)
-    remarks = [] if log is None else log_remarks(log, target)
+            asked = (methods, rules) if learner else ()
+            intervals = log_confidence(log, problem, target, *asked)
+    remarks = [] if log is None else log_remarks(log, target, discount)
     if data is not None:
         if log is not None:
             data["log"] = remarks
@@ -368,6 +357,7 @@ def search(
                 write_json(path, found.stable[label])
     if found.problem is not None and card is not None:
         write_card(card, found.problem, learner, wanted)
+    written = [str(x) for x in (save, certificate, *beside.values(), card) if x and x.exists()]
     if as_json:
         model = None if found.problem is None else model_to_dict(found.problem)
         print_json(
@@ -390,6 +380,8 @@ def search(
                 else f"exactly, without a certificate: {proof}"
             )
             out.print(escape(f"  {label} is stable on it, {told}"), soft_wrap=True)
+        if written:
+            out.print(escape(f"written: {', '.join(written)}"), soft_wrap=True)
 
 
 def _beside(

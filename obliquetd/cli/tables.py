@@ -25,6 +25,8 @@ __all__ = [
     "verdict_lines",
 ]
 
+NAMES = {"xi": "xi", "v_pi": "v_pi", "best": "Pi v_pi", "return_variance": "Var(return)"}
+"""What is known of a state, as it is headed."""
 NO_BOUND = "no bound is known"
 """In place of a step size for a learner with a trace."""
 
@@ -60,6 +62,7 @@ def _none(error: Exception) -> str:
 def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
     """The verdict on each learner, and it in words: those of one verdict together, conditions apart."""
     together: dict[str, list[str]] = {}
+    undecided: dict[str, list[str]] = {}
     apart = []
     for row in analysis.learners:
         if row.over is not None and row.over.where:
@@ -70,12 +73,13 @@ def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
                 if row.error is not None
                 else "not decided, since it has many weights"
             )
-            apart.append(("undecided", f"{row.name} is undecided: {why}"))
+            undecided.setdefault(why, []).append(row.name)
         elif row.stability.condition:
             apart.append((row.verdict, f"{row.name} is {stability_text(row.stability)}"))
         else:
             together.setdefault(row.verdict, []).append(row.name)
     told = [(verdict, f"{verdict}: {', '.join(names)}") for verdict, names in together.items()]
+    told += [("undecided", f"undecided: {', '.join(x)}: {why}") for why, x in undecided.items()]
     return sorted(told) + apart
 
 
@@ -106,10 +110,10 @@ def formula_lines(analysis: Analysis) -> list[str]:
     """A symbolic problem as lines of formulas, which no table can hold."""
     out = []
     for i, s in enumerate(analysis.problem.states):
-        known = [f"{k} = {_cell(v[i])}" for k, v in analysis.columns.items()]
+        known = [f"{NAMES[k]} = {_cell(v[i])}" for k, v in analysis.columns.items()]
         out.append(f"{analysis.problem.native.noun} {s}: {', '.join(known)}")
     out += [
-        f"{point.name}: theta = ({', '.join(map(formula_text, point.theta))})"
+        f"{point.name}, by its formula: theta = ({', '.join(map(formula_text, point.theta))})"
         for point in analysis.comparison
         if point.theta is not None
     ]
@@ -163,9 +167,8 @@ def _row_text(cells: list[str]) -> str:
 
 def state_cells(analysis: Analysis, most: int) -> list[list[str]]:
     """The table by state as text, a heading first, at most ``most`` states."""
-    names = {"xi": "xi", "v_pi": "v_pi", "best": "Pi v_pi", "return_variance": "Var(return)"}
-    keys = [k for k in names if k in analysis.columns]
-    out = [[analysis.problem.native.noun, *(names[k] for k in keys)]]
+    keys = [k for k in NAMES if k in analysis.columns]
+    out = [[analysis.problem.native.noun, *(NAMES[k] for k in keys)]]
     for i, s in enumerate(analysis.problem.states[:most]):
         out.append([str(s), *(_cell(analysis.columns[k][i]) for k in keys)])
     return out

@@ -118,3 +118,16 @@ def test_a_log_is_read_once(tmp_path, monkeypatch):
     )
     run("analyze", path, "--discount", "1/2", "--learner", "td")
     assert len(reads) == 1
+
+
+def test_what_a_reader_of_a_log_is_told(tmp_path):
+    path = log_of(tmp_path)
+    told = run("analyze", path, "--learner", "td").stdout
+    assert "the discount is 1, since a log names none" in told
+    assert (
+        "the discount is" not in run("analyze", path, "--learner", "td", "--discount", "1/2").stdout
+    )
+    simulated = run(
+        "simulate", path, "--discount", "1/2", "--learner", "td", "--steps", "10", "--runs", "2"
+    )
+    assert "not on the log itself" in simulated.stdout

@@ -184,3 +184,21 @@ def test_a_root_of_a_polynomial_is_told_by_its_equation():
     )
     assert "CRootOf" not in shown(root)
     assert "RootOf" not in typeset(sp.Matrix([root, 1]))
+
+
+def test_every_kind_of_matrix_is_drawn_by_both_style_sheets():
+    """Browsers draw no brackets, braces and lines of their own; a class without a rule shows none."""
+    from pathlib import Path
+
+    import obliquetd
+    from obliquetd.report import mathml as module
+
+    root = Path(obliquetd.__file__).parents[1]
+    made = set(re.findall(r'mtable class="(\w+)', Path(module.__file__).read_text()))
+    assert made == {"brackets", "cases", "named"}
+    for place in (
+        "obliquetd/report/templates/base.html.j2",
+        "tutorials/site/_static/site.css",
+    ):
+        text = (root / place).read_text()
+        assert all(f"mtable.{kind}" in text for kind in made), place
