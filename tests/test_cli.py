@@ -45,9 +45,10 @@ def process(*arguments, **options):
 
 
 def test_as_a_process(model):
-    done = process("analyze", model, "--json")
+    given = ("analyze", model, "--json", "--learner", "td")
+    done = process(*given)
     assert done.returncode == 0
-    assert done.stdout == run("analyze", model, "--json").stdout
+    assert done.stdout == run(*given).stdout
     missing = process("analyze", "missing.json")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.startswith("error: cannot read missing.json")
@@ -67,8 +68,13 @@ def model(tmp_path):
     return tmp_path / "model.json"
 
 
-def test_verify_prints_every_claim_and_counts_them():
+def test_verify_prints_every_claim_and_counts_them(judged, monkeypatch):
+    asked = []
+    monkeypatch.setattr("obliquetd.claims.verify", lambda *a, **k: asked.append((a, k)) or judged)
     out = run("verify").stdout
+    ((names,), options) = asked[0]
+    assert not names
+    assert options["pack"] in (None, "lyu-2018") or options["pack"].name == "lyu-2018"
     assert "table-1-etd" in out.replace("\n", "")
     assert f"{len(REGISTRY)} claims in" in out
     assert "claims of the paper" in out
@@ -146,7 +152,7 @@ def test_learners_come_from_their_rules(model):
 def test_formulas_are_lines(tmp_path):
     save_model(two_state(discount="gamma", reward="r"), tmp_path / "m.json")
     out = run("analyze", tmp_path / "m.json").stdout
-    assert "td: theta = (3 r/(5 - 6 gamma))" in out
+    assert "td, by its formula: theta = (3 r/(5 - 6 gamma))" in out
     assert "etd, from its rule: A = [" in out
     assert "state left: xi = 1/2, v_pi = r/(1 - gamma)" in out
 

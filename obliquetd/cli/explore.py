@@ -66,7 +66,7 @@ def explore(
         int | None,
         typer.Option(
             help="Also write this many pictures for slides, at equal distances along the first slider: PNG "
-            "files beside the page, named explore-1.png, explore-2.png, ..."
+            "files beside the page, named after it: explore-1.png, explore-2.png, ..."
         ),
     ] = None,
     discount: Discount = None,

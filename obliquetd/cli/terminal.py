@@ -191,7 +191,9 @@ def _show_tables(found: Any, most: int) -> None:
     print_cells(state_cells(found, most))
     if states > most:
         out.print(f"... {counted(states - most, 'more state')} (--all shows them, --json has them)")
-    print_cells(found.comparison.cells(width=10))
+    compared = found.comparison.cells(width=10)
+    if len(compared[0]) > 1:
+        print_cells(compared)
     if any("criterion" in row.quantities for row in found.comparison):
         out.print(f"[dim]{LEGEND}[/]")
     cells = learner_cells(found)

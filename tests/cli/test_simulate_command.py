@@ -225,7 +225,7 @@ def test_a_run_that_cannot_move_says_so_and_its_way_out_works(problem, tmp_path)
     save_model(problem, tmp_path / "m.json")
     given = ("simulate", tmp_path / "m.json", "--learner", "td", "--runs", 1, "--stream", "iid")
     told = " ".join(run(*given).stdout.split())
-    assert "in expectation unstable" in told
+    assert "its expected update is unstable" in told
     assert "TD: the expected update is unstable" in told
     assert "from weights of 0 nothing moves" in told
     data = strict(run(*given, "--json").stdout)

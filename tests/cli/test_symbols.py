@@ -103,15 +103,11 @@ def test_a_symbol_of_the_learner_alone(discount, tmp_path):
         assert sp.simplify(error**2 - problem.rmse(wanted.v_hat) ** 2) == 0
     told = run("analyze", path, "--learner", "td", "--lam", "p").stdout
     assert "has the symbol p" not in told
-    floats = run(
-        "analyze",
-        path,
-        "--learner",
-        "td",
-        "--lam",
-        "p",
-        "--arithmetic",
-        "float",
-        expect=2,
-    )
-    assert "arithmetic='symbolic'" in floats.stderr
+
+
+def test_a_symbol_in_floats_has_a_way_out(tmp_path):
+    path = tmp_path / "m.json"
+    save_model(two_state("1/2", reward=1), path)
+    given = ("analyze", path, "--learner", "td", "--lam", "p", "--arithmetic")
+    assert "arithmetic='symbolic'" in run(*given, "float", expect=2).stderr
+    run(*given, "symbolic")
