@@ -24,7 +24,8 @@ from typing import Any
 from obliquetd.errors import InputError, ModelFileError, ProbabilityError
 from obliquetd.formats.disk import path_of
 from obliquetd.formats.format import Contents, Format, Reading
-from obliquetd.formats.log_confidence import Frequencies, ModelConfidence, confidence_of_model
+from obliquetd.formats.frequencies import Frequencies
+from obliquetd.formats.log_confidence import ModelConfidence, confidence_of_model
 from obliquetd.formats.logged_steps import (
     CHANCES,
     LoggedStep,
