@@ -120,7 +120,7 @@ def test_a_log_is_read_once(tmp_path, monkeypatch):
     assert len(reads) == 1
 
 
-def test_what_a_reader_of_a_log_is_told(tmp_path):
+def test_what_a_reader_of_a_log_is_told(tmp_path, monkeypatch):
     path = log_of(tmp_path)
     told = run("analyze", path, "--learner", "td").stdout
     assert "the discount is 1, since a log names none" in told

@@ -1,6 +1,7 @@
 """Reports: nothing loaded, everything labelled, nothing injected; and seen in a real browser."""
 
 import base64
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ from obliquetd.report import model_page, write_page
 from obliquetd.report.formulas import shown
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import report_on
+from obliquetd.report.page import page_of
 from tests.browser import LIGHTNESS
 from tests.report.conftest import MODELS
 
@@ -135,6 +137,11 @@ def test_what_is_left_out_is_said(pages):
     loop = MDP.from_transitions([("s", "a", "s", 1, 1), ("t", "a", "t", 1, 0)])
     page = model_page(PolicyEvaluation(loop, target=Policy.uniform(loop), discount="1/2"))
     assert "recurrent classes" in page
+
+
+def test_where_a_model_comes_from_stands_under_the_title(pages):
+    found = dataclasses.replace(pages.report("two"), remarks=["out of a <log>"])
+    assert "out of a &lt;log&gt;" in page_of(found)
 
 
 def test_numbers_of_the_page_are_those_of_the_problem(pages):
