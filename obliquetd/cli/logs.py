@@ -75,12 +75,17 @@ def log_confidence(
 
 def confidence_data(found: ModelConfidence | str) -> dict[str, Any]:
     """The same as strict JSON data."""
+    from obliquetd.report.analysis import json_number
+
     if isinstance(found, str):
         return {"problem": found}
     return {
         "level": found.level,
         "method": found.method,
-        "answers": list(found.rows()),
+        "answers": [
+            {k: json_number(x) if isinstance(x, float) else x for k, x in row.items()}
+            for row in found.rows()
+        ],
         "problems": found.problems,
         "remarks": found.remarks,
     }

@@ -119,7 +119,7 @@ def analyze(
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules, noise=noise)
         data = found.to_dict() if as_json else None
-        if log is not None and not found.errors:
+        if log is not None:
             asked = (methods, rules) if learner else ()
             intervals = log_confidence(log, problem, target, *asked)
     remarks = [] if log is None else log_remarks(log, target, discount)

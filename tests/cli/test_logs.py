@@ -131,3 +131,16 @@ def test_what_a_reader_of_a_log_is_told(tmp_path, monkeypatch):
         "simulate", path, "--discount", "1/2", "--learner", "td", "--steps", "10", "--runs", "2"
     )
     assert "not on the log itself" in simulated.stdout
+
+
+def test_values_have_intervals_where_weights_do_not_exist(tmp_path):
+    """Two closed classes: no xi, and so no fixed point, but values."""
+    path = tmp_path / "two.csv"
+    lines = ["a,x,a,1,0,1", "a,x,a,2,0,0", "b,x,b,1,0,1", "b,x,b,0,0,0"]
+    path.write_text("\n".join([f"{HEAD},first", *lines]) + "\n")
+    given = ("analyze", path, "--discount", "1/2", "--learner", "td", "--json")
+    found = json.loads(run(*given, expect=2).stdout)["confidence"]
+    assert [(a["quantity"], a["of"]) for a in found["answers"]] == [("v_pi", "a"), ("v_pi", "b")]
+    assert "recurrent classes" in found["problems"]["xi"]
+    # rewards 1 and 2: the standard error of their mean is 1/2 / sqrt(2), and the value is twice the mean
+    assert found["answers"][0]["standard_error"] == pytest.approx(0.5 / 2**0.5 * 2)
