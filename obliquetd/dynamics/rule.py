@@ -237,7 +237,8 @@ def operators_for(problem: PolicyEvaluation, learner: HasSymbols) -> Operators:
         return ops
     if problem.arithmetic == "float":
         raise KindError(
-            f"{learner.name} has the symbol {min(map(str, extra))} but the problem is in floats"
+            f"{learner.name} has the symbol {min(map(str, extra))}, but the problem is in floats; give a number "
+            "for it, or use arithmetic='symbolic'"
         )
     known = known_of(setting_ranges(learner))
     if isinstance(ops.arithmetic, FieldArithmetic):
