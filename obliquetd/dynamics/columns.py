@@ -198,11 +198,15 @@ class FieldColumns(OneRun):
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """From the inner products of rows, each computed once."""
-        total = self.constant(0)
-        for (a, _), x in u.terms.items():
-            for (b, _), y in v.terms.items():
-                total = total + x * y * self._dots(a, b)
-        return self.halved(total, half)
+
+        def made() -> Any:
+            total = self.constant(0)
+            for (a, _), x in u.terms.items():
+                for (b, _), y in v.terms.items():
+                    total = total + x * y * self._dots(a, b)
+            return total
+
+        return self.halved(self.kept(u, v, made), half)
 
     def _dots(self, a: Any, b: Any) -> Any:
         (left, i), (right, j) = ((x[1], self.places[x[2]]) for x in (a, b))

@@ -59,7 +59,9 @@ class OneRun:
     path : list of bool
         The answers to the rule's comparisons.
     products : list of (key, column)
-        The inner products of features that were asked for, in order, where they are kept.
+        The inner products of features that were asked for, in order.
+    early : int
+        How many of them were asked for before the first comparison.
     known : sequence of the same
         Those of a run on these outcomes and others, which are not made again. A rule does the same
         on both up to the comparison that divides them.
@@ -69,6 +71,7 @@ class OneRun:
         self.places, self.strict = places, strict
         self.path: list[bool] = []
         self.products: list[tuple[Any, Any]] = []
+        self.early = 0
         self.known: Sequence[tuple[Any, Any]] = ()
 
     def kept(self, u: Form, v: Form, make: Callable[[], Any]) -> Any:
@@ -78,7 +81,14 @@ class OneRun:
             self.known = ()
         found = self.known[at][1] if self.known else make()
         self.products.append((key, found))
+        if not self.path:
+            self.early = len(self.products)
         return found
+
+    def products_of(self, outcomes: Any, *, early: bool = False) -> list[tuple[Any, Any]]:
+        """The inner products of some of the outcomes, by their places; all, or the early ones."""
+        kept = self.products[: self.early] if early else self.products
+        return [(key, x if len(x) == 1 else x[outcomes]) for key, x in kept]
 
     def halved(self, whole: Any, half: int | None) -> Any:
         """The part of one half: 2 and -1 of the whole, or 1 and -1 where it is 0; its sum does not round."""
@@ -164,7 +174,7 @@ class RuleOnColumns:
                 update, handed = self.run(columns, outcomes, filled)
             except SplitError as parted:
                 waiting += [
-                    (outcomes[mask], [(key, x[mask]) for key, x in columns.products])
+                    (outcomes[mask], columns.products_of(mask))
                     for mask in (parted.mask, ~parted.mask)
                 ]
                 continue

@@ -202,6 +202,9 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
     found: sp.Set = sp.S.Reals
     for value, below, above in formulas:
         numerator, denominator = (sp.Poly(part, symbol) for part in _fraction(value))
+        if denominator == 1 and numerator.degree() == 1:
+            found &= _between(*numerator.all_coeffs(), 0 if below else -sp.oo, 1 if above else sp.oo)
+            continue
         conditions = [((denominator, sp.Poly(1, symbol)), "!=")]
         if below:
             conditions.append(((numerator, denominator), ">="))
@@ -213,6 +216,12 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
                 sp.solvers.inequalities.solve_rational_inequalities([conditions])
             )
     return found
+
+
+def _between(slope: Any, start: Any, low: Any, high: Any) -> sp.Interval:
+    """Where slope x + start is from ``low`` to ``high``; without the solver of inequalities, which is slow."""
+    ends = [(end - start) / slope for end in (low, high)]
+    return sp.Interval(*(ends if slope > 0 else reversed(ends)))
 
 
 def _trivial(pair: tuple[sp.Poly, sp.Poly], how: str) -> bool:
