@@ -180,8 +180,9 @@ class BlockRule:
         rows, given, _ = self._outcomes
         numbers = self.learner.numbers(**values)
         return RuleOnColumns(
-            self.learner, values, numbers, rows, given, columns, late=False, listed=float
-        )
+            self.learner, values, numbers, rows, given, columns, late=False, listed=float,
+            everything=np.arange(len(rows["s"])),
+        )  # fmt: skip
 
     @cached_property
     def _found(self) -> tuple[list[Group], set[Slot]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,12 @@ def datum(values: Any) -> RoundedColumn:
     if not (exact & (array != 0)).any():
         return RoundedColumn(array, None, UNIT)
     return RoundedColumn(array, np.where(exact, 0.0, abs(array) * UNIT))
+
+
+@lru_cache(256)
+def _one_number(value: float) -> RoundedColumn:
+    """A column of one number, the same one each time: a rule asks for its constants again and again."""
+    return datum([value])
 
 
 def _dyadic(array: Any) -> Any:
@@ -256,15 +263,10 @@ class FloatColumns(OneRun):
     def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
         super().__init__(places, strict=strict)
         self.ops, self.arithmetic = ops, ops.arithmetic
-        self._constants: dict[Any, RoundedColumn] = {}
 
     def constant(self, value: Any) -> RoundedColumn:
         """A column with one number, of a rule's text or of a column."""
-        if isinstance(value, RoundedColumn):
-            return value
-        if value not in self._constants:
-            self._constants[value] = datum([float(value)])
-        return self._constants[value]
+        return value if isinstance(value, RoundedColumn) else _one_number(float(value))
 
     def native(self, value: Any) -> RoundedColumn:
         """A column with one native number."""
@@ -295,6 +297,9 @@ class FloatColumns(OneRun):
 
     def is_zero(self, column: RoundedColumn) -> bool:
         """Whether a column is 0 for every outcome."""
+        known = getattr(column, "is_zero", None)
+        if known is not None:
+            return bool(known())
         if len(column) and column.value[0]:
             return False
         return not (column.value.any() or (column.relative is None and column.error.any()))

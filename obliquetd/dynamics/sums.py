@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import power_of_two
+from obliquetd.algebra.storage import SPARSE_FROM
 from obliquetd.dynamics.columns import RoundedColumn, features_of
-from obliquetd.dynamics.gathering import diagonal, folded, gather, kept_where
+from obliquetd.dynamics.gathering import diagonal, folded, gather
+from obliquetd.dynamics.monomials import LARGEST_KEPT, Monomial, kept_where
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.terms import Term, feeding_order, split
 from obliquetd.learners.forms import NoFormError, is_feature
@@ -33,6 +35,15 @@ UNIT = "unit"
 WEIGHTED = "weighted"
 """Begins the name of a table with each state's row times a weight of the state."""
 XI = "xi"
+
+
+class _Entries(NamedTuple):
+    """Columns of outcomes at places of a matrix: the states that two rows of the outcomes stand for."""
+
+    row: str
+    place: str
+    outcomes: Any
+    column: Any
 
 
 class Sums:
@@ -63,7 +74,10 @@ class Sums:
     def _column(self, matrix: Matrix) -> Any:
         """The entries of a column, for each state."""
         if isinstance(matrix, FloatMatrix):
-            values, error = matrix.dense()[:, 0], matrix.dense_error()[:, 0]
+            values = matrix.dense()[:, 0]
+            if matrix.relative is not None:
+                return RoundedColumn(values, None, matrix.relative)
+            error = matrix.dense_error()[:, 0]
             return RoundedColumn(values, np.where(values == 0, 0.0, error))
         out = np.empty(matrix.shape[0], dtype=object)
         out[:] = matrix.entries()
@@ -97,11 +111,15 @@ class Sums:
     def _scaled(self, term: Term, outcomes: Any, memories: list[Any], moving: Any = None) -> Any:
         """The column of a term times the weight of each outcome: its chance, and xi or a mean memory.
 
-        Where only some of the outcomes are *moving*, it is 0 of the others.
+        Where only some of the outcomes are *moving*, a mask or a part of the named ones, it is 0 of the others.
         """
-        weight = self.products.among(self.products.chance if memories else self.weight, outcomes)
-        if moving is not None:
-            weight = kept_where(moving, weight)
+        weight = self.products.chance if memories else self.weight
+        if isinstance(moving, str):
+            weight = self.products.named.weighed(weight, moving)
+        else:
+            weight = self.products.among(weight, outcomes)
+            if moving is not None:
+                weight = kept_where(moving, weight)
         out = weight * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
@@ -114,8 +132,8 @@ class Sums:
     def _entries(
         self, term: Term, outcomes: Any, memories: list[Any], moving: Any,
         left: tuple[Any, str] | None, right: tuple[Any, str],
-    ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-        """The two tables that a term is a product of, its places there, and its weighted column.
+    ) -> tuple[Any, _Entries]:  # fmt: skip
+        """The two tables that a term is a product of, and its places there with its weighted column.
 
         Exact numbers stay short: the long weight of a state multiplies its row of a table, where
         one of the two is a row of that state, and not every outcome.
@@ -133,7 +151,7 @@ class Sums:
                 sides[at] = (WEIGHTED, weight, sides[at][0]), "s"  # type: ignore[index]
                 left, right = sides  # type: ignore[assignment]
         (other, place), (table, row) = right, left or (None, UNIT)
-        return (table, other), self._at(row, outcomes), self._at(place, outcomes), column
+        return (table, other), _Entries(row, place, outcomes, column)
 
     def _given_state(self, term: Term, outcomes: Any) -> Any:
         """The column of a term times the chance; of formulas the factors, which are multiplied where they add up."""
@@ -194,10 +212,11 @@ class Sums:
                         column = self._given_state(term, outcomes)
                         inner.append((row, place[memories[0]] * n + s, column))
                         continue
-                    (_, table), _, at, column = self._entries(
+                    (_, table), found = self._entries(
                         term, outcomes, memories, None, None, self._table(term.left)
                     )
-                    sources.setdefault(table, []).append((row, at, column))
+                    at = self._at(found.place, outcomes)
+                    sources.setdefault(table, []).append((row, at, found.column))
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
@@ -254,9 +273,14 @@ class Sums:
 
         In floats those that stay in their state count by themselves (:func:`folded`).
         """
-        rows = self.products.rows
+        rows, named = self.products.rows, self.products.named
         for group in self.products.groups:
             o = group.outcomes
+            if named is not None and o is self.products.runs.everything:
+                for part in named.parts:
+                    for slot, terms in group.update.items():
+                        yield slot, folded(terms) if part == "staying" else terms, o, part
+                continue
             stays = self.products.among(rows["s"], o) == self.products.among(rows["n"], o)
             if self.arithmetic.kind != "float" or not stays.any():
                 yield from ((slot, terms, o, None) for slot, terms in group.update.items())
@@ -282,7 +306,7 @@ class Sums:
                     A.setdefault((slot, left), {}).setdefault(None, []).append(column)
                     continue
                 beside = (UNIT, UNIT) if weights is None else self._table(weights[1])
-                tables, *entries = self._entries(
+                tables, entries = self._entries(
                     term, o, memories, moving, self._table(left), beside
                 )
                 into = b.setdefault(slot, {}) if weights is None else A.setdefault((slot, weights[0]), {})  # fmt: skip
@@ -305,26 +329,64 @@ class Sums:
                 ones = self._ones(shape[0])
                 part = diagonal(self.arithmetic, sum_of_all, ones)
             else:
-                left, right = map(self._matrix, tables)
-                M = gather(self.arithmetic, (left.shape[0], right.shape[0]), columns)
-                part = left.cross(M, right)
+                part = self._between(tables, columns)
             total = part if total is None else total + part
         if total is None:
             return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)
         return total  # type: ignore[no-any-return]
 
+    def _between(self, tables: Any, listed: list[_Entries]) -> Matrix:
+        """The sum of T_z' M T_v for two tables, from what is known of named columns and M of the others."""
+        left, right = map(self._matrix, tables)
+        shape, named = (left.shape[0], right.shape[0]), self.products.named
+        known = (
+            named is not None
+            and left.shape[1] * right.shape[1] <= LARGEST_KEPT
+            and max(shape) < SPARSE_FROM
+            and all(t == UNIT or is_feature((*t, "s")) for t in tables)
+        )
+
+        def crossed(entries: list[_Entries], columns: list[Any]) -> Matrix:
+            places = [
+                (self._at(e.row, e.outcomes), self._at(e.place, e.outcomes), c)
+                for e, c in zip(entries, columns, strict=True)
+            ]
+            return left.cross(gather(self.arithmetic, shape, places), right)
+
+        others = [e for e in listed if not (known and isinstance(e.column, Monomial))]
+        total: Any = crossed(others, [e.column for e in others]) if others else None
+        for e in listed if len(others) < len(listed) else ():
+            if e in others:
+                continue
+            key = tables, e.row, e.place
+            part = named.total(e.column, key, lambda column, e=e: crossed([e], [column]))
+            total = part if total is None else total + part
+        return total
+
     def _joined(self, blocks: Sequence[Sequence[Any]]) -> Matrix:
         if len(blocks) == 1 and len(blocks[0]) == 1 and self.arithmetic.kind != "float":
             return blocks[0][0]  # type: ignore[no-any-return]
         if self.arithmetic.kind == "float":
-            parts = [
-                np.block([[f(x) for x in row] for row in blocks])
-                for f in (lambda x: x.dense(), lambda x: x.dense_error())
-            ]
-            return FloatMatrix(parts[0], error=parts[1])
+            return _side_by_side(blocks)
         rows = [
             [x for part in parts for x in part]
             for line in blocks
             for parts in zip(*(x.rows() for x in line), strict=True)
         ]
         return self.arithmetic.matrix(rows, (len(rows), len(rows[0])))
+
+
+def _side_by_side(blocks: Sequence[Sequence[Any]]) -> FloatMatrix:
+    """A matrix of float matrices; ``numpy.block`` takes longer than all else for small ones."""
+    heights = [line[0].shape[0] for line in blocks]
+    widths = [x.shape[1] for x in blocks[0]]
+    value, error = np.empty((2, sum(heights), sum(widths)))
+    top = 0
+    for line, height in zip(blocks, heights, strict=True):
+        start = 0
+        for x, width in zip(line, widths, strict=True):
+            at = slice(top, top + height), slice(start, start + width)
+            value[at], error[at] = x.dense(), x.dense_error()
+            start += width
+        top += height
+    return FloatMatrix(value, error=error)

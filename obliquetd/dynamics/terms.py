@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from obliquetd.learners import Learner, Transition
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
-from obliquetd.learners.wholes import Features, PerState, on_forms, stores
+from obliquetd.learners.wholes import Features, PerState, on_forms, slots_of, stores
 
 __all__ = ["MOST_GROUPS", "Group", "OneRun", "RuleOnColumns", "Slot", "Term", "feeding_order", "split", "terms_of"]  # fmt: skip
 
@@ -121,6 +120,8 @@ class RuleOnColumns:
         Whether what the target expects on arriving is another row of features.
     listed : type
         The type of an array of native numbers: float or object.
+    everything : array of int
+        The numbers of all outcomes.
     """
 
     learner: Learner
@@ -131,11 +132,7 @@ class RuleOnColumns:
     columns: Callable[..., Any]
     late: bool
     listed: type
-
-    @cached_property
-    def everything(self) -> Any:
-        """The numbers of all outcomes."""
-        return np.arange(len(self.rows["s"]))
+    everything: Any
 
     def among(self, column: Any, outcomes: Any) -> Any:
         """The entries of some outcomes, in their order, of a column that has all or is of one number."""
@@ -145,10 +142,10 @@ class RuleOnColumns:
 
     def slots(self) -> tuple[dict[Slot, bool], dict[Slot, bool]]:
         """The weights and the memory, in the rule's order, and whether each is a vector."""
-        columns = self.columns(self.rows, strict=False)
-        _, weights = stores(columns, "weights", self.learner.weights, self.shapes, None)
-        _, memory = stores(columns, "memory", self.learner.memory, self.shapes, None)
-        return weights, memory
+        return (
+            slots_of("weights", self.learner.weights, self.shapes),
+            slots_of("memory", self.learner.memory, self.shapes),
+        )
 
     def groups(self, outcomes: Any, *, carried: bool) -> tuple[list[Group], set[Slot]]:
         """The groups, and what of the memory is ever filled where it is carried on."""

@@ -305,4 +305,7 @@ def is_feature(vector: Any) -> bool:
 
 def joined(*parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """The factors of a product, in one order."""
-    return tuple(sorted(itertools.chain(*parts), key=repr)) if any(parts) else ONE
+    filled = [part for part in parts if part]
+    if len(filled) < 2:  # in order already
+        return filled[0] if filled else ONE
+    return tuple(sorted(itertools.chain(*filled), key=repr))
