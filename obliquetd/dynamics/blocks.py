@@ -169,9 +169,10 @@ class BlockRule:
     @cached_property
     def rule(self) -> RuleOnColumns:
         """The rule on the outcomes."""
-        if any(isinstance(v, tuple) for v in self.learner.values.values()):
+        read = self.learner.values
+        if any(isinstance(v, tuple) for v in read.values()):
             raise NoFormError("a number for each state")
-        values = {name: float(FLOAT.scalar(v)) for name, v in self.learner.values.items()}
+        values = {name: float(FLOAT.scalar(v)) for name, v in read.items()}
         flat = self.blocks.features.reshape(-1, self.blocks.features.shape[2])
 
         def columns(places: dict[str, Any], *, strict: bool) -> FloatsByColumn:
