@@ -100,12 +100,18 @@ class Named:
             self._filled[name] = some, known
         return self._filled[name]
 
-    def total(self, monomial: Monomial, key: Any, make: Callable[[RoundedColumn], Any]) -> Any:
-        """What a monomial adds up to: ``make`` of the product of its columns, kept by its names and a key."""
+    def total(self, monomial: Monomial, key: Any, make: Callable[[Any, RoundedColumn], Any]) -> Any:
+        """What a monomial adds up to, kept by its names and a key.
+
+        ``make`` is given the outcomes that count, None for all, and the product of the columns for them.
+        """
         place = monomial.names, key
         found = self._sums.get(place)
         if found is None:
-            found = make(Monomial(self, monomial.names).made())
+            few = any(name.endswith(PARTS[2]) for name in monomial.names)
+            at = np.flatnonzero(self.stays) if few else None
+            columns = (self._columns[name] for name in monomial.names)
+            found = make(at, functools.reduce(operator.mul, columns if at is None else (c[at] for c in columns)))
             found = FloatMatrix(found.dense(), error=found.dense_error())
             if len(self._sums) >= MOST_KEPT:
                 self._sums.clear()

@@ -346,20 +346,27 @@ class Sums:
             and all(t == UNIT or is_feature((*t, "s")) for t in tables)
         )
 
-        def crossed(entries: list[_Entries], columns: list[Any]) -> Matrix:
+        def crossed(*entries: _Entries) -> Matrix:
             places = [
-                (self._at(e.row, e.outcomes), self._at(e.place, e.outcomes), c)
-                for e, c in zip(entries, columns, strict=True)
+                (self._at(e.row, e.outcomes), self._at(e.place, e.outcomes), e.column)
+                for e in entries
             ]
             return left.cross(gather(self.arithmetic, shape, places), right)
 
-        others = [e for e in listed if not (known and isinstance(e.column, Monomial))]
-        total: Any = crossed(others, [e.column for e in others]) if others else None
-        for e in listed if len(others) < len(listed) else ():
-            if e in others:
+        others, total = [], None
+        for e in listed:
+            if not (known and isinstance(e.column, Monomial)):
+                others.append(e)
                 continue
-            key = tables, e.row, e.place
-            part = named.total(e.column, key, lambda column, e=e: crossed([e], [column]))
+
+            def made(at: Any, column: Any, e: _Entries = e) -> Matrix:
+                outcomes = e.outcomes if at is None else at
+                return crossed(_Entries(e.row, e.place, outcomes, column))
+
+            part = named.total(e.column, (tables, e.row, e.place), made)
+            total = part if total is None else total + part
+        if others:
+            part = crossed(*others)
             total = part if total is None else total + part
         return total
 
