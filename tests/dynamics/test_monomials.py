@@ -59,7 +59,7 @@ MAKERS = {
 
 
 def of(problem, learner):
-    found = otd.mean_dynamics(problem, learner, sampling="iid").expectation
+    found = otd.mean_dynamics(problem, learner).expectation
     assert found.sums is not None
     return found.A, found.b, found.sums.products.named
 
