@@ -102,7 +102,7 @@ class FactoredFunctions:
 
     @cached_property
     def _floats(self) -> Callable[[float, float], Three | None] | None:
-        above, below = ([e[k] for e in self.entries] for k in (0, 1))
+        above, below = [e.above for e in self.entries], [e.below for e in self.entries]
         degree = max((p.degree() for p in (*above, *below)), default=0)
         if degree > LARGEST_DEGREE:
             return None

@@ -10,11 +10,10 @@ import numpy as np
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
 from obliquetd.algebra.rounding import roundings
 from obliquetd.algebra.storage import gathered
-from obliquetd.dynamics.columns import RoundedColumn
 from obliquetd.dynamics.terms import Term
 from obliquetd.learners.forms import is_feature
 
-__all__ = ["diagonal", "folded", "gather"]
+__all__ = ["diagonal", "folded", "gather", "side_by_side"]
 
 
 def gather(
@@ -88,3 +87,19 @@ def folded(terms: list[Term], stays: Any = None) -> list[Term]:
             column = column[stays]
         found[key] = found[key] + column if key in found else column
     return [Term(left, factors, column) for (left, factors), column in found.items()]
+
+
+def side_by_side(blocks: Sequence[Sequence[Any]]) -> FloatMatrix:
+    """A matrix of float matrices; ``numpy.block`` takes longer than all else for small ones."""
+    heights = [line[0].shape[0] for line in blocks]
+    widths = [x.shape[1] for x in blocks[0]]
+    value, error = np.empty((2, sum(heights), sum(widths)))
+    top = 0
+    for line, height in zip(blocks, heights, strict=True):
+        start = 0
+        for x, width in zip(line, widths, strict=True):
+            at = slice(top, top + height), slice(start, start + width)
+            value[at], error[at] = x.dense(), x.dense_error()
+            start += width
+        top += height
+    return FloatMatrix(value, error=error)

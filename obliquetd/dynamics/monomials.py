@@ -84,7 +84,9 @@ class Named:
             mask = self.stays if part == PARTS[2] else ~self.stays
             found[part] = kept_where(mask, found[PARTS[0]])
         if id(weights) in self._weights:
-            return self.named(f"weight {list(self._weights).index(id(weights))} {part}", found[part])
+            return self.named(
+                f"weight {list(self._weights).index(id(weights))} {part}", found[part]
+            )
         return found[part]
 
     def column(self, name: str) -> RoundedColumn:
@@ -96,7 +98,9 @@ class Named:
         if name not in self._filled:
             column = self._columns[name]
             known = bool(column.value.all())
-            some = known or bool(column.value.any() or (column.relative is None and column.error.any()))
+            some = known or bool(
+                column.value.any() or (column.relative is None and column.error.any())
+            )
             self._filled[name] = some, known
         return self._filled[name]
 
@@ -111,7 +115,10 @@ class Named:
             few = any(name.endswith(PARTS[2]) for name in monomial.names)
             at = np.flatnonzero(self.stays) if few else None
             columns = (self._columns[name] for name in monomial.names)
-            found = make(at, functools.reduce(operator.mul, columns if at is None else (c[at] for c in columns)))
+            found = make(
+                at,
+                functools.reduce(operator.mul, columns if at is None else (c[at] for c in columns)),
+            )
             found = FloatMatrix(found.dense(), error=found.dense_error())
             if len(self._sums) >= MOST_KEPT:
                 self._sums.clear()
@@ -161,15 +168,18 @@ class Monomial(RoundedColumn):
         return FloatMatrix(value, error=error)
 
     @property
-    def value(self) -> Any:  # type: ignore[override]
+    def value(self) -> Any:
+        """The numbers of all outcomes."""
         return self.made().value
 
     @property
     def error(self) -> Any:
+        """The bound on the error of each."""
         return self.made().error
 
     @property
     def relative(self) -> float | None:  # type: ignore[override]
+        """The bound on all of their relative errors, where there is one."""
         return self.made().relative
 
     def is_zero(self) -> bool:

@@ -12,6 +12,8 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,7 +24,7 @@ from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import power_of_two
 from obliquetd.algebra.storage import SPARSE_FROM
 from obliquetd.dynamics.columns import RoundedColumn, features_of
-from obliquetd.dynamics.gathering import diagonal, folded, gather
+from obliquetd.dynamics.gathering import diagonal, folded, gather, side_by_side
 from obliquetd.dynamics.monomials import LARGEST_KEPT, Monomial, kept_where
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.terms import Term, feeding_order, split
@@ -113,9 +115,9 @@ class Sums:
 
         Where only some of the outcomes are *moving*, a mask or a part of the named ones, it is 0 of the others.
         """
-        weight = self.products.chance if memories else self.weight
-        if isinstance(moving, str):
-            weight = self.products.named.weighed(weight, moving)
+        weight, named = self.products.chance if memories else self.weight, self.products.named
+        if named is not None and isinstance(moving, str):
+            weight = named.weighed(weight, moving)
         else:
             weight = self.products.among(weight, outcomes)
             if moving is not None:
@@ -339,12 +341,12 @@ class Sums:
         """The sum of T_z' M T_v for two tables, from what is known of named columns and M of the others."""
         left, right = map(self._matrix, tables)
         shape, named = (left.shape[0], right.shape[0]), self.products.named
-        known = (
-            named is not None
-            and left.shape[1] * right.shape[1] <= LARGEST_KEPT
+        if not (
+            left.shape[1] * right.shape[1] <= LARGEST_KEPT
             and max(shape) < SPARSE_FROM
             and all(t == UNIT or is_feature((*t, "s")) for t in tables)
-        )
+        ):
+            named = None
 
         def crossed(*entries: _Entries) -> Matrix:
             places = [
@@ -353,47 +355,29 @@ class Sums:
             ]
             return left.cross(gather(self.arithmetic, shape, places), right)
 
-        others, total = [], None
+        others, parts = [], []
         for e in listed:
-            if not (known and isinstance(e.column, Monomial)):
+            if named is None or not isinstance(e.column, Monomial):
                 others.append(e)
                 continue
 
             def made(at: Any, column: Any, e: _Entries = e) -> Matrix:
-                outcomes = e.outcomes if at is None else at
-                return crossed(_Entries(e.row, e.place, outcomes, column))
+                return crossed(e._replace(outcomes=e.outcomes if at is None else at, column=column))
 
-            part = named.total(e.column, (tables, e.row, e.place), made)
-            total = part if total is None else total + part
+            parts.append(named.total(e.column, (tables, e.row, e.place), made))
         if others:
-            part = crossed(*others)
-            total = part if total is None else total + part
+            parts.append(crossed(*others))
+        total: Matrix = functools.reduce(operator.add, parts)
         return total
 
     def _joined(self, blocks: Sequence[Sequence[Any]]) -> Matrix:
         if len(blocks) == 1 and len(blocks[0]) == 1 and self.arithmetic.kind != "float":
             return blocks[0][0]  # type: ignore[no-any-return]
         if self.arithmetic.kind == "float":
-            return _side_by_side(blocks)
+            return side_by_side(blocks)
         rows = [
             [x for part in parts for x in part]
             for line in blocks
             for parts in zip(*(x.rows() for x in line), strict=True)
         ]
         return self.arithmetic.matrix(rows, (len(rows), len(rows[0])))
-
-
-def _side_by_side(blocks: Sequence[Sequence[Any]]) -> FloatMatrix:
-    """A matrix of float matrices; ``numpy.block`` takes longer than all else for small ones."""
-    heights = [line[0].shape[0] for line in blocks]
-    widths = [x.shape[1] for x in blocks[0]]
-    value, error = np.empty((2, sum(heights), sum(widths)))
-    top = 0
-    for line, height in zip(blocks, heights, strict=True):
-        start = 0
-        for x, width in zip(line, widths, strict=True):
-            at = slice(top, top + height), slice(start, start + width)
-            value[at], error[at] = x.dense(), x.dense_error()
-            start += width
-        top += height
-    return FloatMatrix(value, error=error)

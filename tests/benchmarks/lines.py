@@ -121,7 +121,9 @@ def float_td(n):
     return lambda: computed(problem, TD()), peer
 
 
-@line("the same, the first on a problem", "the sums of TD alone in numpy, no bounds", (100, 200), None)
+@line(
+    "the same, the first on a problem", "the sums of TD alone in numpy, no bounds", (100, 200), None
+)
 def first_float_td(n):
     """With nothing kept of what the outcomes add up to, but with xi."""
     problem = float_problem(n, 16)

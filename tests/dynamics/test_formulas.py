@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import obliquetd as otd
-from obliquetd.algebra.factored import Entry, FactoredFunctions
 from obliquetd.algebra import factored
+from obliquetd.algebra.factored import Entry, FactoredFunctions
 from obliquetd.algebra.float_balls import FloatBalls
 from obliquetd.algebra.quotients import ONE, Quotient, Sample, parts_of
 from obliquetd.algebra.ranges import OnRange
