@@ -64,7 +64,7 @@ class BlockMeans:
         key = ("features",) if is_feature(vector) else vector
         if key not in self._sizes:
             table = self.table(vector)
-            self._sizes[key] = np.maximum(table.max(axis=(1, 2)), -table.min(axis=(1, 2)))
+            self._sizes[key] = np.abs(table).reshape(len(table), -1).T.max(axis=0)
         return self._sizes[key]
 
     @cached_property

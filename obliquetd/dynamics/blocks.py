@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT
+from obliquetd.dynamics.tapes import Recorded
 from obliquetd.dynamics.terms import Group, OneRun, RuleOnColumns, Slot
 from obliquetd.learners import Learner
 from obliquetd.learners.forms import Form, NoFormError, is_feature
+from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import is_of_wholes
 from obliquetd.learners.words import TWIN
 
@@ -95,12 +97,24 @@ class FloatsByColumn(OneRun):
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """Row by row of the combinations themselves: their parts may cancel."""
-        whole = self.kept(u, v, lambda: np.einsum("oi,oi->o", self._combined(u), self._combined(v)))
-        return self.halved(whole, half)
 
-    def _combined(self, form: Form) -> Any:
+        def made() -> Any:
+            return self.dots(*([(k[0][2], c) for k, c in x.terms.items()] for x in (u, v)))
+
+        return self.halved(self.kept(u, v, made), half)
+
+    def dots(self, u: Any, v: Any) -> Any:
+        """The inner products of two combinations, each of rows with columns beside them."""
+        return np.einsum("oi,oi->o", self._combined(u), self._combined(v))
+
+    def part(self, outcomes: Any) -> FloatsByColumn:
+        """The columns of some of the outcomes, by their places."""
+        places = {name: rows[outcomes] for name, rows in self.places.items()}
+        return FloatsByColumn(self.features, places, strict=self.strict)
+
+    def _combined(self, parts: Any) -> Any:
         total: Any = None
-        for ((_, _, row), _), column in form.terms.items():
+        for row, column in parts:
             if row not in self._rows:
                 self._rows[row] = self.features.take(self.places[row], axis=0)
             part = self._rows[row]
@@ -180,7 +194,8 @@ class BlockRule:
 
         rows, given, _ = self._outcomes
         numbers = self.learner.numbers(**values)
-        return RuleOnColumns(
+        kind = Recorded if is_shipped(self.learner.rule) else RuleOnColumns
+        return kind(
             self.learner, values, numbers, rows, given, columns, late=False, listed=float,
             everything=np.arange(len(rows["s"])),
         )  # fmt: skip

@@ -12,6 +12,7 @@ outcomes are those of one problem (:mod:`obliquetd.dynamics.products`) or of man
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from obliquetd.learners.wholes import Features, PerState, on_forms, slots_of, st
 __all__ = ["MOST_GROUPS", "Group", "OneRun", "RuleOnColumns", "Slot", "Term", "feeding_order", "split", "terms_of"]  # fmt: skip
 
 MOST_GROUPS = 100
+RELATIONS = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 Slot = tuple[Any, ...]
 """("weights" or "memory", the name of an array, an index in it)."""
 
@@ -72,6 +74,29 @@ class OneRun:
         self.products: list[tuple[Any, Any]] = []
         self.early = 0
         self.known: Sequence[tuple[Any, Any]] = ()
+
+    def given(self, name: str, column: Any) -> Any:  # noqa: ARG002
+        """A number of each transition, as a rule takes it."""
+        return column
+
+    def compare(self, relation: str, column: Any) -> bool:
+        """The answer to a comparison with 0, the same for all outcomes.
+
+        Raises
+        ------
+        SplitError
+            Where it is not the same.
+        """
+        columns: Any = self
+        if relation == "==":
+            mask = columns.zeros(column)
+        else:
+            mask = RELATIONS[relation](columns.signs(column), 0)
+        first = bool(mask.flat[0])
+        if not (mask == first).all():
+            raise SplitError(mask)
+        self.path.append(first)
+        return first
 
     def kept(self, u: Form, v: Form, make: Callable[[], Any]) -> Any:
         """The inner product of two combinations of features, made where it is not known."""
@@ -203,7 +228,7 @@ class RuleOnColumns:
             k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
             for k, v in self.values.items()
         }
-        t = {k: number(chosen.of(c)) for k, c in self.given.items()}
+        t = {k: number(columns.given(k, chosen.of(c))) for k, c in self.given.items()}
         late = self.late and "features_next" in self.learner.reads
         transition = Transition(
             features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),
