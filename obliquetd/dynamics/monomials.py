@@ -21,14 +21,14 @@ from obliquetd.algebra.rounding import EPS
 from obliquetd.dynamics.columns import RoundedColumn
 from obliquetd.dynamics.scalars import UNIT
 
-__all__ = ["LARGEST_KEPT", "PARTS", "Monomial", "Named", "kept_where"]
+__all__ = ["PARTS", "Monomial", "Named", "kept_where"]
 
 PARTS = ("all", "moving", "staying")
 """Of the outcomes: all, or those that lead to another state, or those that stay in theirs."""
-MOST_KEPT, MOST_WEIGHTS = 64, 8
-"""Sums, and weights of the outcomes, that are kept with a problem."""
-LARGEST_KEPT = 2**14
-"""Entries of a sum that is kept."""
+MOST_WEIGHTS = 8
+"""Weights of the outcomes that are kept with a problem."""
+MOST_KEPT = 2**20
+"""Entries of all sums that are kept with a problem."""
 
 
 class Named:
@@ -120,7 +120,7 @@ class Named:
                 functools.reduce(operator.mul, columns if at is None else (c[at] for c in columns)),
             )
             found = FloatMatrix(found.dense(), error=found.dense_error())
-            if len(self._sums) >= MOST_KEPT:
+            if sum(x.array.size for x in self._sums.values()) + found.array.size > MOST_KEPT:
                 self._sums.clear()
             self._sums[place] = found
         return monomial.times(found)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliquetd.algebra.storage import SPARSE_FROM
 from obliquetd.dynamics.columns import RoundedColumn, columns_of
 from obliquetd.dynamics.monomials import Named
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
@@ -201,8 +202,8 @@ class Products:
 class _Told(NamedTuple):
     """What the transitions of a problem tell any learner, by columns.
 
-    The chance of an outcome given its state is the product of ``chances``. Columns of floats are ``named``,
-    unless there are too many outcomes to keep them.
+    The chance of an outcome given its state is the product of ``chances``. Columns of floats are ``named``
+    where there are not too many states and outcomes to keep their sums.
     """
 
     first: Any
@@ -258,7 +259,7 @@ def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
         numbers["g_twin"] = column(ops.row_discount, second)
         numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
     everything = np.arange(len(first))
-    if ops.arithmetic.kind != "float" or len(first) > MOST_KEPT:
+    if ops.arithmetic.kind != "float" or len(first) > MOST_KEPT or ops.n >= SPARSE_FROM:
         return _Told(first, second, rows, chances, numbers, everything, None)
     named = Named(rows)
     numbers = {name: named.named(name, c) for name, c in numbers.items()}

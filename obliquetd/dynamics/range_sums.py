@@ -71,7 +71,9 @@ class RangeSums:
         if table not in self._features:
             self._features[table] = features_of(self.formulas.ops, table).rows()
         listed, features = self.formulas.rows[row][outcomes].tolist(), self._features[table]
-        known = {i: self._numbered((slot, table, i), features[i], slot) for i in dict.fromkeys(listed)}
+        known = {
+            i: self._numbered((slot, table, i), features[i], slot) for i in dict.fromkeys(listed)
+        }
         return [known[i] for i in listed]
 
     def _numbered(self, key: Any, entries: list[Any], slot: Any, shift: int = 0) -> int:

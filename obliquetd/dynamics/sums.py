@@ -22,10 +22,9 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import power_of_two
-from obliquetd.algebra.storage import SPARSE_FROM
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.gathering import diagonal, folded, gather, side_by_side
-from obliquetd.dynamics.monomials import LARGEST_KEPT, Monomial, kept_where
+from obliquetd.dynamics.monomials import Monomial, kept_where
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.terms import Term, feeding_order, split
 from obliquetd.learners.forms import NoFormError, is_feature
@@ -341,11 +340,7 @@ class Sums:
         """The sum of T_z' M T_v for two tables, from what is known of named columns and M of the others."""
         left, right = map(self._matrix, tables)
         shape, named = (left.shape[0], right.shape[0]), self.products.named
-        if not (
-            left.shape[1] * right.shape[1] <= LARGEST_KEPT
-            and max(shape) < SPARSE_FROM
-            and all(t == UNIT or is_feature((*t, "s")) for t in tables)
-        ):
+        if not all(t == UNIT or is_feature((*t, "s")) for t in tables):
             named = None
 
         def crossed(*entries: _Entries) -> Matrix:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import obliquetd as otd
-from obliquetd.dynamics import expectation, products
+from obliquetd.dynamics import expectation, monomials, products
 from obliquetd.dynamics.columns import RoundedColumn, datum
 from obliquetd.dynamics.monomials import Monomial, Named
 from tests.dynamics.test_products import EVERY, pairs, states
@@ -116,7 +116,8 @@ def test_other_weights_of_the_states_are_other_sums():
             np.testing.assert_allclose(a.b, np.array(b.b.tolist(), dtype=float).ravel(), rtol=1e-13)
 
 
-def test_few_weights_are_kept_and_no_sum_without_end():
+def test_few_weights_are_kept_and_no_sum_without_end(monkeypatch):
+    monkeypatch.setattr(monomials, "MOST_KEPT", 256)
     problem = moving(1)
     _, _, named = of(problem, otd.TD())
     rows = np.arange(named.count) % 3

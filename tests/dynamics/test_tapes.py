@@ -64,7 +64,9 @@ def terms(rule):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("learner", [SETD(), SETD(lam="1/2", cap="3/2"), LEARNERS["v-trace"](lam="1/3")])
+@pytest.mark.parametrize(
+    "learner", [SETD(), SETD(lam="1/2", cap="3/2"), LEARNERS["v-trace"](lam="1/3")]
+)
 def test_groups_come_in_the_same_order_with_the_same_terms(learner, monkeypatch):
     family = FAMILIES["on-policy"](3, 2, "3/4", 3)
     for seed in range(6):
