@@ -19,7 +19,7 @@ import numpy as np
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import EPS
 from obliquetd.dynamics.columns import RoundedColumn
-from obliquetd.dynamics.scalars import UNIT
+from obliquetd.dynamics.scalars import NORMAL, SMALLEST, UNIT
 
 __all__ = ["PARTS", "Monomial", "Named", "kept_where"]
 
@@ -164,7 +164,7 @@ class Monomial(RoundedColumn):
         value, size = found.array * self.factor, abs(self.factor)
         error = found.error * size
         if self.rounded or size != 1.0:
-            error = error + np.abs(value) * (self.rounded + EPS)
+            error = error + np.abs(value) * (self.rounded + EPS) + SMALLEST * (found.array != 0)
         return FloatMatrix(value, error=error)
 
     @property
@@ -214,6 +214,8 @@ class Monomial(RoundedColumn):
             names, factor, rounded = self.names, float(other.value[0]), other.relative
         else:
             return self.made() * other
+        if self.factor and factor and not abs(self.factor * factor) >= NORMAL:  # digits are lost
+            return self.made() * (other.made() if isinstance(other, Monomial) else other)
         both = self.rounded + rounded + self.rounded * rounded
         if abs(self.factor) != 1.0 and abs(factor) != 1.0:
             both += UNIT

@@ -182,6 +182,9 @@ def test_a_product_of_columns_that_are_nowhere_both_is_0():
     assert not a.is_zero()
     assert (a * datum([0.0])).is_zero()
     assert (a - a).is_zero()
+    tiny = datum([1e-200])
+    assert not (c * tiny * tiny).value.any()
+    assert (c * tiny * tiny).error.all()  # below the range of floats, and not 0
     rounded = a - a * datum([0.1]) * datum([10.0])
     assert not rounded.value.any()
     assert rounded.error.any()
