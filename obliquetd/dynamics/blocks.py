@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT
-from obliquetd.dynamics.tapes import Recorded
+from obliquetd.dynamics.tapes import Recorded, may_be_recorded
 from obliquetd.dynamics.terms import Group, OneRun, RuleOnColumns, Slot
 from obliquetd.learners import Learner
 from obliquetd.learners.forms import Form, NoFormError, is_feature
-from obliquetd.learners.functions import is_shipped
 from obliquetd.learners.wholes import is_of_wholes
 from obliquetd.learners.words import TWIN
 
@@ -99,12 +98,12 @@ class FloatsByColumn(OneRun):
         """Row by row of the combinations themselves: their parts may cancel."""
 
         def made() -> Any:
-            return self.dots(*([(k[0][2], c) for k, c in x.terms.items()] for x in (u, v)))
+            return self.dots(*([(k[0], c) for k, c in x.terms.items()] for x in (u, v)))
 
         return self.halved(self.kept(u, v, made), half)
 
     def dots(self, u: Any, v: Any) -> Any:
-        """The inner products of two combinations, each of rows with columns beside them."""
+        """The inner products of two combinations, each of rows of features with columns beside them."""
         return np.einsum("oi,oi->o", self._combined(u), self._combined(v))
 
     def part(self, outcomes: Any) -> FloatsByColumn:
@@ -114,7 +113,7 @@ class FloatsByColumn(OneRun):
 
     def _combined(self, parts: Any) -> Any:
         total: Any = None
-        for row, column in parts:
+        for (_, _, row), column in parts:
             if row not in self._rows:
                 self._rows[row] = self.features.take(self.places[row], axis=0)
             part = self._rows[row]
@@ -194,7 +193,7 @@ class BlockRule:
 
         rows, given, _ = self._outcomes
         numbers = self.learner.numbers(**values)
-        kind = Recorded if is_shipped(self.learner.rule) else RuleOnColumns
+        kind = Recorded if may_be_recorded(self.learner) else RuleOnColumns
         return kind(
             self.learner, values, numbers, rows, given, columns, late=False, listed=float,
             everything=np.arange(len(rows["s"])),

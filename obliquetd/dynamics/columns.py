@@ -270,7 +270,7 @@ class FloatColumns(OneRun):
 
     def native(self, value: Any) -> RoundedColumn:
         """A column with one native number."""
-        return datum([value])
+        return _one_number(float(value))
 
     def column(self, values: Any) -> RoundedColumn:
         """A column of native numbers; of one, where they are all the same."""
@@ -308,15 +308,25 @@ class FloatColumns(OneRun):
         """Row by row of the combinations themselves: their parts may cancel."""
 
         def made() -> RoundedColumn:
-            m = len(next(iter(self.places.values())))
-            parts = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
-            value, error = (np.concatenate(part) for part in zip(*parts, strict=True))
-            return RoundedColumn(value, error)
+            return self.dots(*([(k[0], c) for k, c in x.terms.items()] for x in (u, v)))
 
         found: RoundedColumn = self.halved(self.kept(u, v, made), half)
         return found
 
-    def _inner(self, u: Form, v: Form, outcomes: slice) -> tuple[Any, Any]:
+    def dots(self, u: Any, v: Any) -> RoundedColumn:
+        """The inner products of two combinations, each of rows of features with columns beside them."""
+        m = len(next(iter(self.places.values())))
+        u, v = (u, u) if _alike(u, v) else (u, v)
+        parts = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
+        value, error = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return RoundedColumn(value, error)
+
+    def part(self, outcomes: Any) -> FloatColumns:
+        """The columns of some of the outcomes, by their places."""
+        places = {name: rows[outcomes] for name, rows in self.places.items()}
+        return FloatColumns(self.ops, places, strict=self.strict)
+
+    def _inner(self, u: Any, v: Any, outcomes: slice) -> tuple[Any, Any]:
         """The same of some of the outcomes, so that what is on the way stays small."""
         left = self._combined(u, outcomes)
         right = left if v is u else self._combined(v, outcomes)
@@ -331,9 +341,9 @@ class FloatColumns(OneRun):
             size = np.asarray(abs(product).sum(axis=1)).ravel()
         return total, np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
 
-    def _combined(self, form: Form, outcomes: slice) -> FloatMatrix:
+    def _combined(self, parts: Any, outcomes: slice) -> FloatMatrix:
         total: Any = None
-        for ((_, table, row), _), column in form.terms.items():
+        for (_, table, row), column in parts:
             found = features_of(self.ops, table)
             assert isinstance(found, FloatMatrix)
             at = self.places[row][outcomes]
@@ -345,6 +355,11 @@ class FloatColumns(OneRun):
             part = found.part(at).scale_rows(by)
             total = part if total is None else total + part
         return total  # type: ignore[no-any-return]
+
+
+def _alike(u: Any, v: Any) -> bool:
+    """Whether two combinations are of the same rows with the same columns."""
+    return len(u) == len(v) and all(a == b and x is y for (a, x), (b, y) in zip(u, v, strict=True))
 
 
 STRETCH = 2**17

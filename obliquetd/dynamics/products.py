@@ -20,6 +20,7 @@ from obliquetd.dynamics.columns import RoundedColumn, columns_of
 from obliquetd.dynamics.monomials import Named
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import bare
+from obliquetd.dynamics.tapes import Recorded, may_be_recorded
 from obliquetd.dynamics.terms import Group, RuleOnColumns, Slot
 from obliquetd.learners.forms import NoFormError
 from obliquetd.learners.functions import is_shipped
@@ -70,7 +71,8 @@ class Products:
         told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
         self.first, self.second, self.rows = told.first, told.second, told.rows
         self.chances, self.named = told.chances, told.named
-        self.runs = RuleOnColumns(
+        again = self.ops.arithmetic.kind == "float" and may_be_recorded(rule.learner)
+        self.runs = (Recorded if again else RuleOnColumns)(
             rule.learner, rule.values, rule.plain.numbers, self.rows, told.numbers,
             partial(columns_of, self.ops),
             self.ops.places.late, float if self.ops.arithmetic.kind == "float" else object,

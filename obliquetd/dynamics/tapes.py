@@ -21,8 +21,9 @@ import numpy as np
 
 from obliquetd.dynamics.terms import MOST_GROUPS, Group, RuleOnColumns, Slot, Term, terms_of
 from obliquetd.learners.forms import Form, NoFormError, SplitError
+from obliquetd.learners.functions import is_shipped
 
-__all__ = ["Recorded", "Tape", "tape_of"]
+__all__ = ["Recorded", "Tape", "may_be_recorded", "tape_of"]
 
 MOST_NODES = 5_000
 """Questions of one tree; beyond, a rule is run each time."""
@@ -85,8 +86,8 @@ def _registers(arguments: tuple[Any, ...]) -> set[int]:
 
 
 @lru_cache(64)
-def tape_of(learner: Any, filled: frozenset[Slot]) -> Tape:  # noqa: ARG001
-    """The tree of a learner's rule, which grows."""
+def tape_of(learner: Any, filled: frozenset[Slot], columns: type, late: bool) -> Tape:  # noqa: ARG001
+    """The tree of a learner's rule on columns of a type, which grows."""
     return Tape()
 
 
@@ -98,7 +99,7 @@ def _constant(_columns: Any, _made: list[Any], value: Any) -> Any:
 
 
 def _given(columns: Any, _made: list[Any], name: str) -> Any:
-    return columns.read[name]
+    return columns.read(name)
 
 
 def _add(_columns: Any, made: list[Any], a: int, b: int) -> Any:
@@ -109,18 +110,18 @@ def _negative(_columns: Any, made: list[Any], a: int) -> Any:
     return -made[a]
 
 
-def _product(_columns: Any, made: list[Any], a: int, b: int) -> Any:
-    return made[a] * made[b]
+def _product(columns: Any, made: list[Any], a: int, b: int) -> Any:
+    return columns.product(made[a], made[b])
 
 
-def _quotient(_columns: Any, made: list[Any], a: int, b: int) -> Any:
-    if not made[b].all():
+def _quotient(columns: Any, made: list[Any], a: int, b: int) -> Any:
+    if np.any(columns.zeros(made[b])):
         raise ZeroDivisionError
     return made[a] / made[b]
 
 
 def _inner(columns: Any, made: list[Any], u: Any, v: Any) -> Any:
-    first, second = ([(row, made[r]) for row, r in x] for x in (u, v))
+    first, second = ([(vector, made[r]) for vector, r in x] for x in (u, v))
     return columns.dots(first, second)
 
 
@@ -194,7 +195,7 @@ class _Writing:
             return value
         number = float(value)
         if number not in self._constants:
-            value = np.array([number])
+            value = self.columns.constant(number)
             register = self.record.put(_constant, value)
             self._constants[number] = _Traced(self.record, register, value, fixed=True)
         return self._constants[number]
@@ -203,14 +204,14 @@ class _Writing:
 
     def product(self, a: _Traced, b: _Traced) -> _Traced:
         """The product for each outcome."""
-        return a.made(_product, a.value * b.value, b)
+        return a.made(_product, self.columns.product(a.value, b.value), b)
 
     def inner(self, u: Form, v: Form, half: int | None) -> _Traced:
         """Of two combinations of features."""
         assert half is None
-        parts = [[(key[0][2], column) for key, column in form.terms.items()] for form in (u, v)]
-        value = self.columns.dots(*([(row, x.value) for row, x in part] for part in parts))
-        registers = (tuple((row, x.register) for row, x in part) for part in parts)
+        parts = [[(vector, x) for (vector, _), x in form.terms.items()] for form in (u, v)]
+        value = self.columns.dots(*([(vector, x.value) for vector, x in part] for part in parts))
+        registers = (tuple((vector, x.register) for vector, x in part) for part in parts)
         return _Traced(self.record, self.record.put(_inner, *registers), value)
 
     def compare(self, relation: str, column: _Traced) -> bool:
@@ -229,29 +230,50 @@ class _Writing:
         return answer if column.fixed else self.record.ask("is zero", column.register, answer)
 
 
+def may_be_recorded(learner: Any) -> bool:
+    """Whether a learner's rule is the package's own and reads the same numbers of every problem and state."""
+    values = learner.values.values()
+    shipped = is_shipped(learner.rule) and not learner.derives
+    return shipped and not any(isinstance(v, tuple) for v in values) and _has_hash(learner)
+
+
+def _has_hash(learner: Any) -> bool:
+    try:
+        hash(learner)
+    except TypeError:
+        return False
+    return True
+
+
 class Recorded(RuleOnColumns):
-    """A rule whose runs on columns of floats are done again from what was written down."""
+    """A rule whose runs on columns of floats are done again from what was written down.
+
+    Of a learner whose numbers say all that its rule reads; see :func:`may_be_recorded`.
+    """
 
     def _groups(self, outcomes: Any, filled: set[Slot]) -> Iterator[Group]:
-        tape = tape_of(self.learner, frozenset(filled))
         waiting: list[Any] = [(outcomes, None, None, None)]
         count = 0
+        tape: Tape | None = None
         while waiting:
             count += 1
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
             chosen, columns, made, node = waiting.pop()
             if columns is None:
-                columns = self._read(chosen)
+                places = self.places(chosen)
+                columns = self._reading(self.columns(places, strict=False), chosen)
+            if tape is None:
+                tape = tape_of(self.learner, frozenset(filled), type(columns), self.late)
             found = self._followed(chosen, columns, made or [], node or tape.root, waiting)
             if found is None:
                 found = self._written(chosen, filled, tape, waiting)
             if isinstance(found, Group):
                 yield found
 
-    def _read(self, outcomes: Any) -> Any:
-        columns = self.columns(self.places(outcomes), strict=False)
-        columns.read = {name: self.among(c, outcomes) for name, c in self.given.items()}
+    def _reading(self, columns: Any, outcomes: Any) -> Any:
+        """Columns of outcomes that also know the numbers of their transitions."""
+        columns.read = lambda name: self.among(self.given[name], outcomes)
         return columns
 
     def _followed(
@@ -294,8 +316,7 @@ class Recorded(RuleOnColumns):
             if following is None:
                 waiting.append((outcomes[chosen], None, None, None))
                 continue
-            part = columns.part(chosen)
-            part.read = {k: c if len(c) == 1 else c[chosen] for k, c in columns.read.items()}
+            part = self._reading(columns.part(chosen), outcomes[chosen])
             part.path = [*columns.path, answer]
             registers: list[Any] = [None] * len(made)
             for r in following.needed:

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from obliquetd.dynamics import blocks, tapes
+import obliquetd as otd
+from obliquetd.dynamics import blocks, expectation, products, tapes
 from obliquetd.dynamics.block_margins import margins
 from obliquetd.dynamics.block_means import BlockMeans
 from obliquetd.dynamics.blocks import BlockRule
 from obliquetd.dynamics.tapes import Recorded, tape_of
+from obliquetd.dynamics.terms import RuleOnColumns
 from obliquetd.learners import LEARNERS, SETD, TD
 from obliquetd.learners.forms import NoFormError
 from obliquetd.search.families import FAMILIES
 from tests.dynamics.test_blocks import Own, genomes, settings
+from tests.dynamics.test_products import EVERY, pairs, states
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +111,26 @@ def test_too_many_cases_are_too_many(monkeypatch):
     with pytest.raises(NoFormError):
         found(SETD(), drawn, family)
     found(TD(), drawn, family)
+
+
+def mean(problem, learner):
+    found = otd.mean_dynamics(problem, learner).expectation
+    assert found.sums
+    return found
+
+
+@pytest.mark.parametrize("learner", EVERY[::3], ids=lambda x: x.label)
+def test_one_problem_of_floats_after_another(learner, monkeypatch):
+    """A and b within their bounds, which depend a little on the order of factors."""
+    monkeypatch.setattr(expectation, "FEW", 0)
+    for make, seed in ((states, 1), (pairs, 2), (states, 3), (states, 1)):
+        mine = mean(make(seed, arithmetic="float"), learner)
+        with monkeypatch.context() as patched:
+            patched.setattr(products, "Recorded", RuleOnColumns)
+            theirs = mean(make(seed, arithmetic="float"), learner)
+        assert isinstance(mine.sums.products.runs, Recorded) == (not learner.derives)
+        assert not isinstance(theirs.sums.products.runs, Recorded)
+        for a, b in ((mine.A, theirs.A), (mine.b, theirs.b)):
+            mine_by, theirs_by = a.dense_error(), b.dense_error()
+            assert (np.abs(a.dense() - b.dense()) <= np.minimum(mine_by, theirs_by)).all()
+            np.testing.assert_allclose(mine_by, theirs_by, rtol=0.2)
