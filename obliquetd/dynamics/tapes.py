@@ -86,8 +86,8 @@ def _registers(arguments: tuple[Any, ...]) -> set[int]:
 
 
 @lru_cache(64)
-def tape_of(learner: Any, filled: frozenset[Slot], columns: type, late: bool) -> Tape:  # noqa: ARG001
-    """The tree of a learner's rule on columns of a type, which grows."""
+def tape_of(learner: Any, filled: frozenset[Slot], columns: str, late: bool) -> Tape:  # noqa: ARG001
+    """The tree of a learner's rule on columns of a class, which grows."""
     return Tape()
 
 
@@ -264,7 +264,7 @@ class Recorded(RuleOnColumns):
                 places = self.places(chosen)
                 columns = self._reading(self.columns(places, strict=False), chosen)
             if tape is None:
-                tape = tape_of(self.learner, frozenset(filled), type(columns), self.late)
+                tape = tape_of(self.learner, frozenset(filled), type(columns).__name__, self.late)
             found = self._followed(chosen, columns, made or [], node or tape.root, waiting)
             if found is None:
                 found = self._written(chosen, filled, tape, waiting)
