@@ -71,9 +71,8 @@ class Products:
         told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
         self.first, self.second, self.rows = told.first, told.second, told.rows
         self.chances, self.named = told.chances, told.named
-        again = told.named is not None and may_be_recorded(
-            rule.learner
-        )  # all columns are kept on the way
+        # with many outcomes, not all columns on the way are to be kept
+        again = told.named is not None and may_be_recorded(rule.learner)
         self.runs = (Recorded if again else RuleOnColumns)(
             rule.learner, rule.values, rule.plain.numbers, self.rows, told.numbers,
             partial(columns_of, self.ops),
