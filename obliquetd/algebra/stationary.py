@@ -73,9 +73,9 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
     xi = dropped(xi, xi < NORMAL, "stationary weights")
     gap = np.abs(array.T @ xi - xi).max()
     n = len(xi)
-    bound = (8 + 4 * math.sqrt(n)) * condition * EPS * xi
     report = SolveReport(float(gap / xi.max()), condition)
-    return FloatMatrix(xi.reshape(-1, 1), report, error=bound.reshape(-1, 1))
+    relative = (8 + 4 * math.sqrt(n)) * condition * EPS
+    return FloatMatrix(xi.reshape(-1, 1), report, error=float(relative))
 
 
 def _large(P: Any) -> tuple[npt.NDArray[Any] | None, float]:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import sympy as sp
@@ -214,7 +214,7 @@ class RuleOnNumbers:
         return start, columns
 
 
-@cache
+@lru_cache(64)
 def _reader(arithmetic: Arithmetic) -> Callable[[Fraction], Any]:
     """From a fraction in a rule's text to a number that the rule runs on."""
     return lambda value: lifted(arithmetic.scalar(parse_number(value)), arithmetic)
