@@ -1,5 +1,9 @@
 import os
 
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # before numpy: threads of small solves wait for each other
+
 import pytest
 from hypothesis import HealthCheck, settings
 

@@ -10,10 +10,10 @@ import warnings
 
 import pytest
 
-from obliquetd import save_model
+from obliquetd import FQI, PFQI, iteration, save_model
 from obliquetd.claims import REGISTRY
 from obliquetd.cli import main
-from obliquetd.domains import baird_star, two_state
+from obliquetd.domains import baird_star, random_problem, two_state
 from obliquetd.dynamics import mean_dynamics
 from obliquetd.learners import TD
 
@@ -45,9 +45,10 @@ def process(*arguments, **options):
 
 
 def test_as_a_process(model):
-    done = process("analyze", model, "--json")
+    given = ("analyze", model, "--json", "--learner", "td")
+    done = process(*given)
     assert done.returncode == 0
-    assert done.stdout == run("analyze", model, "--json").stdout
+    assert done.stdout == run(*given).stdout
     missing = process("analyze", "missing.json")
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.startswith("error: cannot read missing.json")
@@ -67,8 +68,13 @@ def model(tmp_path):
     return tmp_path / "model.json"
 
 
-def test_verify_prints_every_claim_and_counts_them():
+def test_verify_prints_every_claim_and_counts_them(judged, monkeypatch):
+    asked = []
+    monkeypatch.setattr("obliquetd.claims.verify", lambda *a, **k: asked.append((a, k)) or judged)
     out = run("verify").stdout
+    ((names,), options) = asked[0]
+    assert not names
+    assert options["pack"] in (None, "lyu-2018") or options["pack"].name == "lyu-2018"
     assert "table-1-etd" in out.replace("\n", "")
     assert f"{len(REGISTRY)} claims in" in out
     assert "claims of the paper" in out
@@ -146,7 +152,7 @@ def test_learners_come_from_their_rules(model):
 def test_formulas_are_lines(tmp_path):
     save_model(two_state(discount="gamma", reward="r"), tmp_path / "m.json")
     out = run("analyze", tmp_path / "m.json").stdout
-    assert "td: theta = (3 r/(5 - 6 gamma))" in out
+    assert "td, by its formula: theta = (3 r/(5 - 6 gamma))" in out
     assert "etd, from its rule: A = [" in out
     assert "state left: xi = 1/2, v_pi = r/(1 - gamma)" in out
 
@@ -339,6 +345,34 @@ def test_a_certificate_that_holds_another_model_is_found_out(tmp_path):
     assert "its own model" in run("check", path, expect=2).stderr.replace(
         "the certificate's own", "its own"
     )
+
+
+def test_a_certificate_of_an_iteration_is_bound_to_its_model(tmp_path):
+    path, model, other = tmp_path / "c.json", tmp_path / "m.json", tmp_path / "o.json"
+    problem = random_problem(3, 2, seed=0)
+    save_model(problem, model)
+    save_model(problem.replace(discount="1/7"), other)
+    for fitting in (FQI(), PFQI("1/100", 2)):
+        good = iteration(problem, fitting).certificate()
+        path.write_text(json.dumps(good))
+        for options in ((), ("--model", model)):
+            told = run("check", path, *options).stdout
+            assert f"computed anew: {fitting!r} on" in " ".join(told.split())
+            assert "convergent: its powers tend to 0" in told
+        assert "not of this model" in run("check", path, "--model", other, expect=1).stderr
+    forged = {**good, "iteration": {"name": "FQI", "settings": {}}}
+    path.write_text(json.dumps(forged))
+    assert "not of this model" in run("check", path, expect=1).stderr
+    assert "leave --learner out" in run("check", path, "--learner", "td", expect=2).stderr
+    for wrong in ({"name": "SARSA"}, 3, {"name": "PFQI", "settings": {"alpha": "1/2"}}):
+        path.write_text(json.dumps({**good, "iteration": wrong}))
+        assert (
+            "iteration" in run("check", path, expect=2).stderr
+            or "settings" in run("check", path, expect=2).stderr
+        )
+    path.write_text(json.dumps({k: v for k, v in good.items() if k != "iteration"}))
+    assert "not checked: whose matrix A is" in run("check", path).stdout
+    assert "does not hold the iteration" in run("check", path, "--model", model, expect=2).stderr
 
 
 def test_search_finds_saves_and_certifies(tmp_path):

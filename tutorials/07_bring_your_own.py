@@ -61,7 +61,7 @@ problem.fixed_point("td")
 
 # %%
 print(problem.fixed_point("td").to_latex())
-assert r"\begin{bmatrix}" in problem.to_latex()
+assert r"\text{works}" in problem.to_latex()
 
 # %% [markdown]
 # ## Gymnasium

@@ -6,14 +6,15 @@ in floats with radii (:class:`~obliquetd.algebra.float_balls.FloatBalls`) for al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import flint
 import numpy as np
 
-from obliquetd.algebra.float_balls import FloatBalls
+from obliquetd.algebra.float_balls import TINY, FloatBalls
 from obliquetd.algebra.functions import over_ball
 from obliquetd.algebra.quotients import ONE, parts_of
 from obliquetd.algebra.rounding import EPS
@@ -21,6 +22,8 @@ from obliquetd.algebra.rounding import EPS
 __all__ = ["Entry", "FactoredFunctions"]
 
 Three = tuple[FloatBalls, FloatBalls, FloatBalls]
+LARGEST_DEGREE = 200
+"""Of polynomials in floats: their binomial coefficients are in range."""
 
 
 class Entry(NamedTuple):
@@ -99,8 +102,13 @@ class FactoredFunctions:
 
     @cached_property
     def _floats(self) -> Callable[[float, float], Three | None] | None:
+        above, below = [e.above for e in self.entries], [e.below for e in self.entries]
+        degree = max((p.degree() for p in (*above, *below)), default=0)
+        if degree > LARGEST_DEGREE:
+            return None
+        polynomial = all(p is ONE for p in below)
         try:
-            above, below = (_coefficients([e[k] for e in self.entries]) for k in (0, 1))
+            functions = _coefficients(above if polynomial else above + below, max(degree, 0) + 1)
             left, right = (
                 FloatBalls.of_rationals([x for row in rows for x in row], (len(rows), self.size))
                 for rows in (self._left, self._right)
@@ -108,77 +116,103 @@ class FactoredFunctions:
         except OverflowError:
             return None
         shape = len(self._left), len(self._right)
-        places = np.array([e.left * shape[1] + e.right for e in self.entries], dtype=np.intp)
-
-        def matrix(values: FloatBalls) -> FloatBalls:
-            M = values.added_at(places, shape[0] * shape[1])
-            M = FloatBalls(M.middle.reshape(shape), M.radius.reshape(shape))
-            return left.T @ (M @ right)
+        size, count = shape[0] * shape[1], len(self.entries)
+        place = np.array([e.left * shape[1] + e.right for e in self.entries], dtype=np.intp)
+        places = (place + size * np.arange(3)[:, None]).ravel()
+        most = int(np.bincount(place, minlength=1).max())
 
         def three(middle: float, radius: float) -> Three | None:
-            N, D = (_taylor(p, middle) for p in (above, below))
-            near = _around(D, radius)
-            if not (np.abs(near[0].middle) > near[0].radius).all():
-                return None  # there may be a pole
-            value, slope = _fractions(_at_middle(N), _at_middle(D))[:2]
-            return matrix(value), matrix(slope), matrix(_fractions(_around(N, radius), near)[2])
+            here, near = _expanded(functions, middle, radius)
+            if polynomial:
+                parts = here[0], here[1], near[2]
+            else:
+                N, D, over, under = (
+                    [row[at] for row in rows]
+                    for rows in (here, near)
+                    for at in (slice(count), slice(count, None))
+                )
+                if not (np.abs(under[0].middle) > under[0].radius).all():
+                    return None  # there may be a pole
+                parts = (*_value_and_slope(N, D), _bend(over, under))
+            flat = FloatBalls.joined(parts).added_at(places, 3 * size, most)
+            found = left.T @ (flat.shaped((3, *shape)) @ right)
+            return found[0], found[1], found[2]
 
         return three
 
     def in_floats(self, middle: float, radius: float) -> Three | None:
         """The value and slope at a float, and the second derivative within a radius; None at a pole or beyond floats."""
-        return None if self._floats is None else self._floats(middle, radius)
+        if self._floats is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._floats(middle, radius)
 
 
-def _coefficients(polynomials: Sequence[Any]) -> list[FloatBalls]:
-    """For each power, from the constant on, the coefficients of all."""
-    degree = max((p.degree() for p in polynomials), default=0)
-    return [
-        FloatBalls.of_rationals([p[k] for p in polynomials], (len(polynomials),))
-        for k in range(max(degree, 0) + 1)
-    ]
-
-
-def _taylor(coefficients: list[FloatBalls], middle: float) -> list[FloatBalls]:
-    """The coefficients in powers of the distance from a float, by repeated division by it."""
-    out = list(coefficients)
-    for start in range(len(out) - 1):
-        for k in range(len(out) - 2, start - 1, -1):
-            out[k] = out[k] + out[k + 1].scaled(middle)
-    return out
-
-
-def _derivatives(coefficients: list[FloatBalls]) -> list[list[FloatBalls]]:
-    """The coefficients of a polynomial and of its first two derivatives."""
-    out = [coefficients]
-    for _ in range(2):
-        out.append([c.scaled(float(k)) for k, c in enumerate(out[-1])][1:])
-    return out
-
-
-def _at_middle(coefficients: list[FloatBalls]) -> list[FloatBalls]:
-    zero = coefficients[0].scaled(0.0)
-    return [p[0] if p else zero for p in _derivatives(coefficients)]
-
-
-def _around(coefficients: list[FloatBalls], radius: float) -> list[FloatBalls]:
-    """Balls of the polynomial and of its first two derivatives at all points within a radius."""
-    zero, out = coefficients[0].scaled(0.0), []
-    for p in _derivatives(coefficients):
-        if not p:
-            out.append(zero)
+def _coefficients(polynomials: Sequence[Any], count: int) -> FloatBalls:
+    """The coefficients of all, a column each, from the constant on down: (count, m)."""
+    middle = np.zeros((len(polynomials), count))
+    inexact = np.zeros((len(polynomials), count), dtype=bool)
+    for row, rounded, p in zip(middle, inexact, polynomials, strict=True):
+        if p is ONE:
+            row[0] = 1.0
             continue
-        spread, power = p[0].radius, 1.0
-        for c in p[1:]:
-            power = power * radius * (1 + EPS)
-            spread = spread + power * (np.abs(c.middle) + c.radius)
-        out.append(FloatBalls(p[0].middle, spread * (1 + 4 * (len(p) + 2) * EPS)))
-    return out
+        below, above = int(p.denom()), [int(c) for c in p.numer().coeffs()]
+        row[: len(above)] = [c / below for c in above]
+        rounded[: len(above)] = below != 1 or [abs(c) > 2**53 for c in above]
+    return FloatBalls(middle.T, ((EPS * np.abs(middle) + TINY) * inexact).T)
 
 
-def _fractions(N: list[FloatBalls], D: list[FloatBalls]) -> list[FloatBalls]:
-    """N/D and its first two derivatives, by Leibniz: of 1/D they are -D'/D^2 and 2 D'^2/D^3 - D''/D^2."""
+@lru_cache(32)
+def _binomials(count: int) -> tuple[Any, Any, Any, Any]:
+    """(k over j) at (j, k), and k - j; k!/(k - d)! at (d, k) for d < 3, and k - d; differences that are not negative."""
+    k = np.arange(count)
+    over = np.array([[float(math.comb(a, j)) for a in range(count)] for j in range(count)])
+    falling = np.array([[float(math.perm(a, d)) for a in range(count)] for d in range(3)])
+    gaps = (np.maximum(k - np.arange(m)[:, None], 0) for m in (count, 3))
+    return over, next(gaps), falling, next(gaps)
+
+
+def _expanded(
+    functions: FloatBalls, middle: float, radius: float
+) -> tuple[list[FloatBalls], list[FloatBalls]]:
+    """Polynomials and their first two derivatives: at a float, and in balls at all points within a radius of it.
+
+    With c_j' = sum over k of (k over j) x^(k - j) c_k, the d-th derivative at x + t is the sum of
+    k!/(k - d)! t^(k - d) c_k'. The powers are rounded as often as there are factors in them.
+    """
+    count = functions.middle.shape[0]
+    over, gap, falling, apart = _binomials(count)
+    slack = (4 * count + 16) * EPS
+    powers = np.cumprod([1.0, *[middle] * (count - 1)])
+    turn = over * powers[gap]
+    size = np.abs(functions.middle)
+    center = turn @ functions.middle
+    spread = np.abs(turn) @ (functions.radius + slack * size)
+    spread = (spread + TINY * (over @ (functions.radius + size))) * (1 + slack) + count * TINY
+    powers = np.cumprod([1.0, *[radius] * (count - 1)])
+    reach = falling * powers[apart]
+    beyond = reach * (apart > 0)
+    size = np.abs(center)
+    around = reach @ spread + beyond @ size
+    around = (around + TINY * (falling @ (spread + size))) * (1 + slack) + count * TINY
+    here, near = [], []
+    for d, factor in enumerate((1.0, 1.0, 2.0)):
+        row = center[d] * factor if d < count else np.zeros(center.shape[1])
+        here.append(FloatBalls(row, spread[d] * factor if d < count else row))
+        near.append(FloatBalls(row, around[d] if d < count else row))
+    return here, near
+
+
+def _value_and_slope(N: list[FloatBalls], D: list[FloatBalls]) -> tuple[FloatBalls, FloatBalls]:
+    """N/D and its derivative N'/D - N D'/D^2."""
+    q = D[0].inverse()
+    value = N[0] * q
+    return value, (N[1] - value * D[1]) * q
+
+
+def _bend(N: list[FloatBalls], D: list[FloatBalls]) -> FloatBalls:
+    """The second derivative of N/D, by Leibniz: of 1/D they are -D'/D^2 and 2 D'^2/D^3 - D''/D^2."""
     q = D[0].inverse()
     q1 = -(D[1] * q * q)
     q2 = -((D[1] * q1).scaled(2.0) * q) - D[2] * q * q
-    return [N[0] * q, N[1] * q + N[0] * q1, N[2] * q + (N[1] * q1).scaled(2.0) + N[0] * q2]
+    return N[2] * q + (N[1] * q1).scaled(2.0) + N[0] * q2

@@ -7,17 +7,19 @@ what its own sum rounds. Where Arb's balls are exact about bits, these are quick
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from obliquetd.algebra.rounding import EPS, SMALLEST
 
-__all__ = ["FloatBalls"]
+__all__ = ["TINY", "FloatBalls"]
 
 MORE = 1 + 8 * EPS
 """What the few roundings of a radius can have made it too small by."""
 TINY = 16 * SMALLEST
+"""What a few products lose where they fall below the range of floats."""
 
 
 class FloatBalls:
@@ -93,14 +95,24 @@ class FloatBalls:
         )
 
     def __matmul__(self, other: FloatBalls) -> FloatBalls:
-        k = self.middle.shape[1]
+        k = self.middle.shape[-1]
         a, b = np.abs(self.middle), np.abs(other.middle)
         rounded = (a + self.radius) @ other.radius + self.radius @ b + k * EPS * (a @ b)
         return FloatBalls(self.middle @ other.middle, rounded * (1 + (k + 8) * EPS) + k * TINY)
 
-    def added_at(self, places: Any, size: int) -> FloatBalls:
-        """The sums of those at one place, for each of ``size`` places."""
-        k = len(self.middle)
+    @classmethod
+    def joined(cls, parts: Sequence[FloatBalls]) -> FloatBalls:
+        """The balls of several arrays, one after the other."""
+        found = (np.concatenate([getattr(x, name) for x in parts]) for name in cls.__slots__)
+        return cls(*found)
+
+    def shaped(self, shape: tuple[int, ...]) -> FloatBalls:
+        """The same balls in an array of another shape."""
+        return FloatBalls(self.middle.reshape(shape), self.radius.reshape(shape))
+
+    def added_at(self, places: Any, size: int, most: int | None = None) -> FloatBalls:
+        """The sums of those at one place, ``most`` at a time, for each of ``size`` places."""
+        k = len(self.middle) if most is None else most
         middle = np.bincount(places, self.middle, size)
         bound = self.radius + k * EPS * np.abs(self.middle)
         return FloatBalls(middle, np.bincount(places, bound, size) * (1 + (k + 8) * EPS))

@@ -7,6 +7,7 @@ and reduces once. Entries become sympy's fractions, each in lowest terms, where 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from obliquetd.algebra.evaluation import (
     points_of,
 )
 from obliquetd.algebra.field_matrix import FieldMatrix
+from obliquetd.algebra.integer_solve import solve_by_integers
 from obliquetd.algebra.matrix import Indices
 from obliquetd.algebra.polynomial_matrix import PolynomialMatrix
 
@@ -107,6 +109,15 @@ class FunctionMatrix(FieldMatrix):
         eye = flint.fmpz_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
         layers = {(0,) * ring.dimension: eye}
         return cls(arithmetic, PolynomialMatrix(ring, (n, n), layers=layers), ring.one)
+
+    def _of_numbers(self, matrix: DomainMatrix) -> FunctionMatrix:
+        """A matrix over QQ in the arithmetic of this one."""
+        flat = [x for row in matrix.to_list() for x in row]
+        below = math.lcm(*(int(x.denominator) for x in flat))
+        whole = [int(x.numerator) * (below // int(x.denominator)) for x in flat]
+        layers = {(0,) * self._ring.dimension: flint.fmpz_mat(*matrix.shape, whole)}
+        above = PolynomialMatrix(self._ring, matrix.shape, layers=layers)
+        return self._over(above, self._ring.constant(below))
 
     def _over(self, above: PolynomialMatrix, below: Any) -> FunctionMatrix:
         return FunctionMatrix(self.arithmetic, above, below)
@@ -212,6 +223,8 @@ class FunctionMatrix(FieldMatrix):
         if 0 in self.shape:
             nothing = PolynomialMatrix(ring, (self.shape[1], m), [ring.zero] * (self.shape[1] * m))
             return self._over(nothing, ring.one)
+        if self._numbers is not None and right._numbers is not None:
+            return self._of_numbers(solve_by_integers(self._numbers, right._numbers))
         up, inner, along = self._primitive
         common, wide = ring.multiple(up), ring.multiple(along)
         sides = right._above.row_times([common // g for g in up])
@@ -250,13 +263,18 @@ class FunctionMatrix(FieldMatrix):
             return None
         return cramer_with(inner, sides, shared // shared.content())
 
-    @cached_property
+    @property
     def _eliminated(self) -> DomainMatrix:
         """The matrix for elimination: over QQ where no symbol occurs, which is far quicker."""
+        return self._m if self._numbers is None else self._numbers
+
+    @cached_property
+    def _numbers(self) -> DomainMatrix | None:
+        """The matrix over QQ; None where a symbol occurs."""
         origin = (0,) * self._ring.dimension
         constant = set(self._ring.degrees(self._below)) == {0}
         if not constant or not set(self._above.layers) <= {origin}:
-            return self._m
+            return None
         below = int(self._below.coeffs()[0])
         layer = self._above.layers.get(origin, flint.fmpz_mat(*self.shape))
         flat = [QQ(int(x), below) for x in layer.entries()]

@@ -167,6 +167,8 @@ class QuotientArithmetic(FieldArithmetic):
         value = exactify(value)
         if not isinstance(value, sp.Basic):
             return rational(value)
+        if isinstance(value, sp.Rational):
+            return flint.fmpq(int(value.p), int(value.q))
         above, below = (
             flint.fmpq_poly([flint.fmpq(int(c.p), int(c.q)) for c in sp.Poly(part, self.symbol).all_coeffs()[::-1]])
             for part in sp.fraction(sp.together(value))

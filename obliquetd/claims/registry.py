@@ -45,12 +45,17 @@ class Registry:
         try:
             return self._claims[id]
         except KeyError:
+            some = ", ".join(list(self._claims)[:MOST_NAMED])
+            more = f" and {len(self) - MOST_NAMED} more; obliquetd verify --brief lists all" * (
+                len(self) > MOST_NAMED
+            )
             raise InputError(
-                f"no claim is called {id!r}; {did_you_mean(id, self._claims)}the claims are "
-                f"{', '.join(self._claims)}"
+                f"no claim is called {id!r}; {did_you_mean(id, self._claims)}the claims are {some}{more}"
             ) from None
 
 
+MOST_NAMED = 8
+"""Claims that an error names."""
 REGISTRY = Registry()
 """The claims of the paper, and those that we ask beside them."""
 

@@ -34,7 +34,7 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and leave.", callback=_tell_version, is_eager=True
+            "--version", help="Print the version and exit.", callback=_tell_version, is_eager=True
         ),
     ] = False,
     debug: Annotated[

@@ -37,29 +37,34 @@ def atlas(
     question: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Count the problems that are so, as in 'SETD unstable and not TD unstable'. Learners are "
+            help="Count the problems of which this holds, as in 'SETD unstable and not TD unstable'. Learners are "
             "called by their names in the answer; a verdict is stable, marginal, unstable or nothing moves."
         ),
     ] = None,
-    states: Annotated[int, typer.Option(help="Give the problems this many states.")] = 3,
-    features: Annotated[int, typer.Option(help="Give the problems this many features.")] = 2,
+    states: Annotated[int, typer.Option(help="How many states each problem has.")] = 3,
+    features: Annotated[int, typer.Option(help="How many features each problem has.")] = 2,
     largest: Annotated[
-        int, typer.Option(help="Let features be all integers up to this size, of either sign.")
+        int,
+        typer.Option(
+            help="Entries of the feature vectors are all integers from minus this number to this number."
+        ),
     ] = 2,
     parts: Annotated[
         int,
-        typer.Option(help="Let the target's probabilities be multiples of one over this number."),
+        typer.Option(
+            help="The target's probabilities are multiples of one over this number; with 1 it is deterministic."
+        ),
     ] = 1,
     on_policy: Annotated[
         bool,
         typer.Option(
             "--on-policy",
-            help="Take one policy and every irreducible chain. By default the behaviour has uniform weights.",
+            help="Judge on-policy problems: every irreducible chain, target and behaviour being one policy. By default the behaviour is another one, and all states have the same weight.",
         ),
     ] = False,
     discount: Annotated[
         list[str] | None,
-        typer.Option(help="Use this discount, 9/10 unless given. May be repeated."),
+        typer.Option(help="The discount of the problems, 9/10 unless given. May be repeated."),
     ] = None,
     learner: Annotated[
         list[str] | None,

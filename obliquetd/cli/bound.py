@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from obliquetd.cli.common import load
 from obliquetd.cli.learners import made
-from obliquetd.dynamics.binding import held_learner
+from obliquetd.dynamics.binding import held_iteration, held_learner
+from obliquetd.dynamics.fitting import Fitting
 from obliquetd.dynamics.provenance import missing
 from obliquetd.errors import InputError, LearnerError, ObliqueTDError
 from obliquetd.learners import Learner
@@ -25,7 +26,7 @@ class Bound(NamedTuple):
     """
 
     problem: PolicyEvaluation | None
-    rule: Learner | None
+    rule: Learner | Fitting | None
     model: str | None
     learner: str | None
     remarks: tuple[str, ...] = ()
@@ -46,6 +47,8 @@ def bound_to(
         raise InputError(
             f"--{next(iter(numbers))} is a learner's; name the learner too, with --learner"
         )
+    if certificate.get("claim") == "convergent":
+        return _bound_to_iteration(certificate, model, learner)
     lacking = missing(certificate)
     if model is not None and learner is None and "the learner" in lacking:
         raise InputError(
@@ -74,11 +77,36 @@ def bound_to(
     return Bound(problem, rule, model or OWN, learner or rule.label, remarks)
 
 
+def _bound_to_iteration(
+    certificate: dict[str, Any], model: str | None, learner: str | None
+) -> Bound:
+    """The same for a certificate of convergence, which speaks of FQI or PFQI."""
+    if learner is not None:
+        raise InputError(
+            f"--learner {learner}: the certificate speaks of an iteration, FQI or PFQI, and of no learner; "
+            "leave --learner out"
+        )
+    lacking = missing(certificate)
+    if model is None and {"the model", "the iteration"} & set(lacking):
+        return Bound(None, None, None, None, (_unbound(lacking),))
+    fitting = held_iteration(certificate)
+    if model is not None:
+        problem = load(model, None, None)
+        return Bound(problem, fitting, model, repr(fitting), _against_its_own(certificate, problem))
+    return Bound(_held_model(certificate), fitting, OWN, repr(fitting))
+
+
 def _unbound(lacking: list[str]) -> str:
-    return (
+    told = (
         f"not checked: whose matrix A is, and that all weights move in that span; the certificate does not "
-        f"hold {', '.join(lacking[:-1])}{' or ' if lacking[:-1] else ''}{lacking[-1]}. --model and "
-        "--learner check both"
+        f"hold {', '.join(lacking[:-1])}{' or ' if lacking[:-1] else ''}{lacking[-1]}. "
+    )
+    if "the iteration" in lacking:
+        return told + "otd.iteration(problem, otd.FQI()).certificate() makes one that does"
+    return told + (
+        "--model checks both"
+        if lacking[0] == "the model" and "the learner" not in lacking
+        else "--model and --learner check both"
     )
 
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from obliquetd.errors import InputError, KindError
 from obliquetd.formats.files import endings
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.places import OVER
+
+if TYPE_CHECKING:
+    from obliquetd.formats.log import Log
 
 __all__ = [
     "MODEL",
@@ -41,7 +44,6 @@ __all__ = [
     "check_outputs",
     "choices",
     "load",
-    "log_remarks",
     "print_json",
     "say_error",
 ]
@@ -125,7 +127,7 @@ Settings = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(help="How many processes work side by side. The default is one for each core."),
+    typer.Option(help="How many processes run at the same time. The default is one for each core."),
 ]
 Backend = Annotated[
     str,
@@ -157,7 +159,7 @@ def say_error(text: str) -> None:
 
 
 def load(
-    model: str,
+    model: str | Log,
     discount: str | None,
     arithmetic: str | None,
     settings: Iterable[str] | None = None,
@@ -169,7 +171,7 @@ def load(
     over: str | None = None,
     target: str | None = None,
 ) -> PolicyEvaluation:
-    """The problem of a model file, or of gym:NAME, with numbers for symbols.
+    """The problem of a model file, of gym:NAME, or of a log that was read, with numbers for symbols.
 
     The numbers are set before the arithmetic is chosen, since a symbol is no float. Names in a typed
     formula that look like no symbol are asked about, unless ``symbols`` or the model has them.
@@ -190,13 +192,14 @@ def load(
         fields["target"] = _target(target)
 
     def read(**given: Any) -> PolicyEvaluation:
-        own = given.get("target") == "behavior" and not model.endswith(".csv")
+        logged = not isinstance(model, str) or model.lower().endswith(".csv")
+        own = given.get("target") == "behavior" and not logged
         if own:  # a log knows its behaviour; of other models it is known once they are read
             del given["target"]
         found = (
             load_gym(model.removeprefix("gym:"), **given)
-            if model.startswith("gym:")
-            else load_model(Path(model), **given)
+            if isinstance(model, str) and model.startswith("gym:")
+            else load_model(model, **given)
         )
         return found.replace(target=found.behavior, behavior=None) if own else found
 
@@ -250,22 +253,6 @@ def _assignments(texts: Iterable[str]) -> dict[str, str]:
             raise InputError(f"--set gives {name} two values, {found[name]} and {value}")
         found[name] = value
     return found
-
-
-def log_remarks(model: str, target: str | None) -> list[str]:
-    """What a reader of an analysis of a log has to know: how much there is, and whose policies they are."""
-    from obliquetd.formats.log import read_log
-
-    if not model.lower().endswith(".csv"):
-        return []
-    log = read_log(model)
-    begun = sum(step.first for step in log.steps)
-    first = (
-        f"the model is estimated from {len(log.steps)} transitions in {begun} "
-        f"episode{'s' * (begun != 1)}: its numbers are relative frequencies, and have errors of their own; "
-        "otd.replay(log, LSTD()).confidence() has intervals for weights"
-    )
-    return [first, *log.told_policies({"target": target})]
 
 
 MARKED = (".html", ".htm", ".png", ".svg")

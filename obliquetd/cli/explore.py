@@ -58,15 +58,15 @@ def explore(
         typer.Option(
             "--range",
             help="Let the slider of a symbol run between two numbers: NAME=LOW:HIGH, as in gamma=1/2:1. "
-            "May be repeated. By default it covers the values with which there is a model, or 4 units "
-            "of them where they have no end.",
+            "May be repeated. By default it covers all values with which there is a model; where those "
+            "have no end, a piece of length 4.",
         ),
     ] = None,
     frames: Annotated[
         int | None,
         typer.Option(
             help="Also write this many pictures for slides, at equal distances along the first slider: PNG "
-            "files beside the page, named explore-1.png, explore-2.png, ..."
+            "files beside the page, named after it: explore-1.png, explore-2.png, ..."
         ),
     ] = None,
     discount: Discount = None,

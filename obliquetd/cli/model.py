@@ -27,7 +27,6 @@ from obliquetd.cli.common import (
     check_outputs,
     choices,
     load,
-    log_remarks,
     print_json,
     say_error,
 )
@@ -42,6 +41,13 @@ from obliquetd.cli.learners import (
     paths,
     with_numbers,
     write_card,
+)
+from obliquetd.cli.logs import (
+    confidence_data,
+    log_at,
+    log_confidence,
+    log_remarks,
+    show_confidence,
 )
 from obliquetd.cli.terminal import MOST_STATES, err, escape, out, show_analysis
 from obliquetd.errors import InputError
@@ -94,7 +100,7 @@ def analyze(
     """Analyse a model: chain, values, fixed points, which learners are stable, and how noisy.
 
     Nothing is simulated: every number is exact, a formula, or a float that is accurate to
-    rounding.
+    rounding. Of a log (.csv) the model is estimated, and 95 % confidence intervals are shown.
 
     Examples: [bold]obliquetd analyze model.json --learner td[/],
     [bold]obliquetd analyze "gym:FrozenLake-v1?map_name=8x8" --arithmetic exact --discount 99/100[/]
@@ -103,28 +109,32 @@ def analyze(
 
     methods = [name for name in learner or METHODS if name in METHODS]
     rules = _rules(learner, numbers)
+    log = log_at(model)
     problem = load(
-        model,
-        discount,
-        arithmetic,
-        set_,
-        symbol,
-        normalize=normalize,
-        tolerance=tolerance,
-        reward=reward,
-        over=over,
-        target=target,
-    )
-    remarks = log_remarks(model, target)
+        model if log is None else log, discount, arithmetic, set_, symbol, normalize=normalize,
+        tolerance=tolerance, reward=reward, over=over, target=target,
+    )  # fmt: skip
+    most = len(problem.states) if all_states else MOST_STATES
+    intervals = None
     with err.status("solving ..."):
         found = analyze_problem(problem, methods, rules, noise=noise)
-        data = {**found.to_dict(), **({"log": remarks} if remarks else {})} if as_json else None
+        data = found.to_dict() if as_json else None
+        if log is not None:
+            asked = (methods, rules) if learner else ()
+            intervals = log_confidence(log, problem, target, *asked)
+    remarks = [] if log is None else log_remarks(log, target, discount)
     if data is not None:
+        if log is not None:
+            data["log"] = remarks
+        if intervals is not None:
+            data["confidence"] = confidence_data(intervals)
         print_json(data)
     else:
         for remark in remarks:
             out.print(escape(remark), soft_wrap=True)
-        show_analysis(found, len(problem.states) if all_states else MOST_STATES)
+        show_analysis(found, most)
+        if intervals is not None:
+            show_confidence(intervals, set(problem.states[:most]))
     failures = found.failures((*methods, *rules) if learner else ())
     for failure in failures:
         say_error(failure)
@@ -181,10 +191,11 @@ def check(
     """Check a stability certificate again, with exact fractions and nothing else.
 
     A certificate proves that the matrix A of a learner's expected update is stable, or that it is
-    not. A and the span of all updates are computed again and compared with the certificate: from
-    the model and the learner that it holds, or from those that are named in their place. A
-    certificate of an earlier version holds neither; its own matrix is then checked alone, and the
-    command says so. The exit status is 1 where the certificate does not prove its claim.
+    not; or that a fitted iteration (FQI, PFQI) converges. A and the span of all updates are computed
+    again and compared with the certificate: from the model and the learner or iteration that it
+    holds, or from those that are named in their place. A certificate of an earlier version holds
+    neither; its own matrix is then checked alone, and the command says so. The exit status is 1
+    where the certificate does not prove its claim.
 
     Examples: [bold]obliquetd check certificate.json[/],
     [bold]obliquetd check certificate.json --model model.json[/],
@@ -214,9 +225,13 @@ def check(
     elif valid:
         size, span = len(data["A"]), len(data["quotient"])
         inside = f" on the span of its basis, of dimension {span}" if span < size else ""
-        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(claim)}{inside}")
+        proves = "convergent: its powers tend to 0" if claim == "convergent" else claim
+        out.print(f"[green]valid[/]: the {size} by {size} matrix A is {escape(proves)}{inside}")
         if to.problem is not None:
-            told = f"A and the span of the updates were computed anew: {to.learner} on {to.model}"
+            what = "A, by which errors are multiplied, was" if claim == "convergent" else (
+                "A and the span of the updates were"
+            )  # fmt: skip
+            told = f"{what} computed anew: {to.learner} on {to.model}"
             out.print(escape(told), soft_wrap=True)
         if data.get("made_by"):
             out.print(escape(f"made by {data['made_by']}"), soft_wrap=True)
@@ -342,6 +357,7 @@ def search(
                 write_json(path, found.stable[label])
     if found.problem is not None and card is not None:
         write_card(card, found.problem, learner, wanted)
+    written = [str(x) for x in (save, certificate, *beside.values(), card) if x and x.exists()]
     if as_json:
         model = None if found.problem is None else model_to_dict(found.problem)
         print_json(
@@ -364,6 +380,8 @@ def search(
                 else f"exactly, without a certificate: {proof}"
             )
             out.print(escape(f"  {label} is stable on it, {told}"), soft_wrap=True)
+        if written:
+            out.print(escape(f"written: {', '.join(written)}"), soft_wrap=True)
 
 
 def _beside(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from obliquetd.cli.common import PAPER, JsonFlag, app, choices, print_json, say_error
-from obliquetd.cli.terminal import err, escape, out
+from obliquetd.cli.terminal import counted, err, escape, out
 
 __all__ = ["prove"]
 
@@ -101,7 +101,8 @@ def prove(
         )
     else:
         out.print(
-            f"{len(rows) - len(refused)} of {len(rows)} claims accepted, in {len(answers)} files, each without an axiom."
+            f"{len(rows) - len(refused)} of {counted(len(rows), 'claim')} accepted, in "
+            f"{counted(len(answers), 'file')}, each without an axiom."
         )
     for told in refused:
         say_error(told)

@@ -27,9 +27,13 @@ from obliquetd.cli.common import (
     print_json,
 )
 from obliquetd.cli.learners import KEYS, OR_A_FILE, complete, made, paths, with_numbers, write_card
+from obliquetd.cli.logs import log_at, log_remarks
 from obliquetd.cli.terminal import err, escape, out
 
 __all__ = ["report"]
+
+
+INTERVALS = "obliquetd analyze has confidence intervals for the answers"
 
 
 @app.command(rich_help_panel=MODEL)
@@ -86,8 +90,9 @@ def report(
     outputs = {"--output": output, "--card": card}
     check_outputs(outputs, [model, *paths(names)], force=force, makes_folders=True)
     own = made(names, numbers)
+    log = log_at(model)
     problem = load(
-        model,
+        model if log is None else log,
         discount,
         arithmetic,
         set_,
@@ -102,7 +107,8 @@ def report(
         if card is not None:
             name = names[0] if names else "td"
             write_card(card, problem, name, (own or made([name], {}))[0])
-        page = model_page(problem, title or Path(model).name, own)
+        remarks = [] if log is None else [*log_remarks(log, target, discount), INTERVALS]
+        page = model_page(problem, title or Path(model).name, own, remarks)
         write_page(page, output)
     size = len(page.encode())
     if as_json:

@@ -59,6 +59,12 @@ CAREFUL = 0.05
 """The default step size, in units of 1 / max ||phi(s)||^2."""
 
 
+ON_A_LOG = (
+    "The learners ran on new transitions of the model that is estimated from the log, not on the log itself; "
+    "for that, otd.simulate(None, learners, stream=otd.LoggedData.from_log(log, features, discount=))."
+)
+
+
 @app.command(rich_help_panel=MODEL)
 @with_numbers
 def simulate(
@@ -194,7 +200,7 @@ def simulate(
             if stream == "episodes" and start is not None
             else quick_verdict(problem, curve.learner, "iid" if stream == "iid" else "trajectory")
         )
-    data["remarks"] = _remarks(problem, found, data)
+    data["remarks"] = _remarks(problem, found, data, logged=model.lower().endswith(".csv"))
     if output is not None:
         _write(found, data, output)
     if as_json:
@@ -305,18 +311,22 @@ def _show(found: Any, data: dict[str, Any]) -> None:
             told += f", RMSPBE {curve.mean('rmspbe')[-1]:.4g}"
         else:
             told += f"{curve.diverged} of {runs} diverged"
-        told += f"; in expectation {stability}" if stability else ""
+        told += f"; its expected update is {stability}" if stability else ""
         out.print(escape(told), soft_wrap=True)
     for remark in data["remarks"]:
         out.print(escape(remark), soft_wrap=True)
 
 
-def _remarks(problem: PolicyEvaluation, found: Any, data: dict[str, Any]) -> list[str]:
-    """Sentences on what the errors alone would hide: divergence, and rewards that are zero."""
+def _remarks(
+    problem: PolicyEvaluation, found: Any, data: dict[str, Any], *, logged: bool
+) -> list[str]:
+    """Sentences on what the errors alone would hide: a log, divergence, and rewards that are zero."""
     from obliquetd.report.verdicts import stability_remarks
 
     learners = data["learners"]
     remarks = stability_remarks({name: learners[name]["stability"] for name in found.curves})
+    if logged:
+        remarks.insert(0, ON_A_LOG)
     silent = all(row[4] == 0 for row in problem.mdp.transitions)
     if silent and not any(curve.theta.any() for curve in found.curves.values()):
         ones = ",".join("1" for _ in range(problem.native.Phi.shape[1]))

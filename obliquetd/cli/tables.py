@@ -8,13 +8,15 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import cell_text
+from obliquetd.dynamics import MeanDynamics
 from obliquetd.dynamics.stability import Stability
-from obliquetd.errors import NotUniqueError
+from obliquetd.errors import MathematicalError, NotUniqueError
 from obliquetd.report.analysis import Analysis
 from obliquetd.report.plain import formula_text, plain_cell
 from obliquetd.report.verdicts import LearnerRow, condition_text
 
 __all__ = [
+    "NO_BOUND",
     "formula_lines",
     "learner_cells",
     "stability_cells",
@@ -22,6 +24,11 @@ __all__ = [
     "state_cells",
     "verdict_lines",
 ]
+
+NAMES = {"xi": "xi", "v_pi": "v_pi", "best": "Pi v_pi", "return_variance": "Var(return)"}
+"""What is known of a state, as it is headed."""
+NO_BOUND = "no bound is known"
+"""In place of a step size for a learner with a trace."""
 
 
 def _cell(value: Any) -> str:
@@ -55,6 +62,7 @@ def _none(error: Exception) -> str:
 def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
     """The verdict on each learner, and it in words: those of one verdict together, conditions apart."""
     together: dict[str, list[str]] = {}
+    undecided: dict[str, list[str]] = {}
     apart = []
     for row in analysis.learners:
         if row.over is not None and row.over.where:
@@ -65,12 +73,13 @@ def verdict_lines(analysis: Analysis) -> list[tuple[str, str]]:
                 if row.error is not None
                 else "not decided, since it has many weights"
             )
-            apart.append(("undecided", f"{row.name} is undecided: {why}"))
+            undecided.setdefault(why, []).append(row.name)
         elif row.stability.condition:
             apart.append((row.verdict, f"{row.name} is {stability_text(row.stability)}"))
         else:
             together.setdefault(row.verdict, []).append(row.name)
     told = [(verdict, f"{verdict}: {', '.join(names)}") for verdict, names in together.items()]
+    told += [("undecided", f"undecided: {', '.join(x)}: {why}") for why, x in undecided.items()]
     return sorted(told) + apart
 
 
@@ -88,8 +97,10 @@ def stability_cells(analysis: Analysis) -> list[list[str]]:
 def _limit_text(row: LearnerRow) -> str:
     """The step sizes that are stable in mean square, in words."""
     limit = row.limit
+    if limit is None and row.bound is not None:
+        return f"stable below {row.bound} (certified bound)" if row.bound else NO_BOUND
     if limit is None:
-        return "not computed" + (" (a trace)" if row.dynamics.learner.has_memory else "")
+        return NO_BOUND if row.no_bound else "not computed"
     if limit in (0, math.inf, sp.oo):
         return "none is stable" if limit == 0 else "all are stable"
     return f"stable below {cell_text(limit, 8)}"
@@ -99,10 +110,10 @@ def formula_lines(analysis: Analysis) -> list[str]:
     """A symbolic problem as lines of formulas, which no table can hold."""
     out = []
     for i, s in enumerate(analysis.problem.states):
-        known = [f"{k} = {_cell(v[i])}" for k, v in analysis.columns.items()]
+        known = [f"{NAMES[k]} = {_cell(v[i])}" for k, v in analysis.columns.items()]
         out.append(f"{analysis.problem.native.noun} {s}: {', '.join(known)}")
     out += [
-        f"{point.name}: theta = ({', '.join(map(formula_text, point.theta))})"
+        f"{point.name}, by its formula: theta = ({', '.join(map(formula_text, point.theta))})"
         for point in analysis.comparison
         if point.theta is not None
     ]
@@ -113,7 +124,9 @@ def formula_lines(analysis: Analysis) -> list[str]:
         for case in row.cases:
             A, b = map(_matrix_text, (case.value.A, case.value.b))
             where = f" where {formula_text(case.condition)}" if several else ""
-            out.append(f"{row.name}, from its rule{where}: A = [{A}], b = [{b}]")
+            out.append(
+                f"{row.name}, from its rule{where}: A = [{A}], b = [{b}]{_theta(case.value)}"
+            )
     if analysis.noise is not None:
         heading, *rows = analysis.noise.cells(width=60)
         for name, noise, *cells in rows:
@@ -121,6 +134,14 @@ def formula_lines(analysis: Analysis) -> list[str]:
             told = "; ".join(f"{of} {x}" for of, x in zip(heading[2:], cells, strict=True))
             out.append(f"noise of {name}: {noise}; {told}")
     return out
+
+
+def _theta(dynamics: MeanDynamics) -> str:
+    """The fixed point as the end of a line; empty where there is none."""
+    try:
+        return f", theta = [{_matrix_text(dynamics.fixed_point())}]"
+    except MathematicalError:
+        return ""
 
 
 def stability_text(stability: Stability) -> str:
@@ -146,9 +167,8 @@ def _row_text(cells: list[str]) -> str:
 
 def state_cells(analysis: Analysis, most: int) -> list[list[str]]:
     """The table by state as text, a heading first, at most ``most`` states."""
-    names = {"xi": "xi", "v_pi": "v_pi", "best": "Pi v_pi", "return_variance": "Var(return)"}
-    keys = [k for k in names if k in analysis.columns]
-    out = [[analysis.problem.native.noun, *(names[k] for k in keys)]]
+    keys = [k for k in NAMES if k in analysis.columns]
+    out = [[analysis.problem.native.noun, *(NAMES[k] for k in keys)]]
     for i, s in enumerate(analysis.problem.states[:most]):
         out.append([str(s), *(_cell(analysis.columns[k][i]) for k in keys)])
     return out

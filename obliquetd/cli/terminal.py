@@ -191,7 +191,9 @@ def _show_tables(found: Any, most: int) -> None:
     print_cells(state_cells(found, most))
     if states > most:
         out.print(f"... {counted(states - most, 'more state')} (--all shows them, --json has them)")
-    print_cells(found.comparison.cells(width=10))
+    compared = found.comparison.cells(width=10)
+    if len(compared[0]) > 1:
+        print_cells(compared)
     if any("criterion" in row.quantities for row in found.comparison):
         out.print(f"[dim]{LEGEND}[/]")
     cells = learner_cells(found)
@@ -247,6 +249,9 @@ def _notes(found: Any) -> list[str]:
         if learner.error is not None and str(learner.error) not in failures:
             why = plain_prose(str(learner.error))
             notes.setdefault(why, []).append(f"{learner.name} (rule)")
+        if learner.no_bound:
+            why = plain_prose(learner.no_bound)
+            notes.setdefault(why, []).append(f"{learner.name} (step sizes)")
     known = {} if found.noise is None else found.noise.notes
     for name, why in known.items():
         if plain_prose(why) not in notes and why not in failures:

@@ -1,11 +1,15 @@
-"""Whether a certificate speaks of a given problem and learner."""
+"""Whether a certificate speaks of a given problem and learner, or iteration."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from obliquetd.algebra import parse_number
 from obliquetd.dynamics import check
+from obliquetd.dynamics.fitting import Fitting, fitting_from_dict
+from obliquetd.dynamics.iteration import Iteration, iteration
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import SAMPLINGS
 from obliquetd.errors import InputError
@@ -13,13 +17,13 @@ from obliquetd.learners import Learner
 from obliquetd.learners.record import learner_from_dict
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["check_certificate", "held_learner", "held_sampling"]
+__all__ = ["check_certificate", "held_iteration", "held_learner", "held_sampling"]
 
 
 def check_certificate(
     certificate: Any,
     problem: PolicyEvaluation | None = None,
-    learner: Learner | None = None,
+    learner: Learner | Fitting | None = None,
     *,
     sampling: str | None = None,
 ) -> bool:
@@ -33,9 +37,10 @@ def check_certificate(
         Exact. Where it is given with a learner, A and the span of all updates are computed anew:
         the certificate has to hold that A, and a basis of that span. Without it, a certificate
         proves a claim on the matrix that it holds, whosever that is.
-    learner : Learner, optional
+    learner : Learner, FQI or PFQI, optional
         The one that the certificate holds unless given, where there is a problem. A certificate of
-        format 1, from before certificates held their learner, needs it.
+        format 1, from before certificates held their learner, needs it. For an iteration A is the
+        factor of its errors, and the claim has to be that its powers tend to 0.
     sampling : {"trajectory", "iid"}, optional
         As for :func:`mean_dynamics`; that of the certificate unless given.
 
@@ -68,7 +73,12 @@ def check_certificate(
     if problem is None:
         return True
     if learner is None:
-        learner = held_learner(certificate)
+        converges = certificate["claim"] == "convergent"
+        learner = held_iteration(certificate) if converges else held_learner(certificate)
+    if isinstance(learner, Fitting):
+        return _speaks_of_iteration(certificate, iteration(problem, learner))
+    if certificate["claim"] == "convergent":
+        return False  # of an iteration; of a learner's A it says nothing
     sampling = sampling or held_sampling(certificate)
     found = mean_dynamics(problem, learner, sampling=sampling)
     if problem.arithmetic != "exact" or found.learner.symbols:
@@ -97,10 +107,39 @@ def held_learner(certificate: dict[str, Any]) -> Learner:
     return learner_from_dict(certificate["learner"])
 
 
+def held_iteration(certificate: dict[str, Any]) -> Fitting:
+    """The iteration that a certificate of convergence holds.
+
+    Raises
+    ------
+    InputError
+        Where it holds none, as one that an earlier version made.
+    """
+    if certificate.get("iteration") is None:
+        raise InputError(
+            "the certificate does not hold the iteration that it speaks of, as those of earlier versions do not; "
+            "give the iteration as well, otd.FQI() or otd.PFQI(alpha, updates), or make the certificate anew"
+        )
+    return fitting_from_dict(certificate["iteration"])
+
+
 def held_sampling(certificate: dict[str, Any]) -> str | None:
     """The sampling that a certificate holds; None where it holds none."""
     found = certificate.get("sampling")
     return found if found in SAMPLINGS else None
+
+
+def _speaks_of_iteration(certificate: dict[str, Any], found: Iteration) -> bool:
+    """Whether A is the factor of the iteration's errors, on all weights, and the claim that its powers tend to 0."""
+    if found.problem.arithmetic != "exact" or found.fitting.symbols:
+        raise InputError(
+            f"a certificate is one of rationals, and {found!r} is not exact; use arithmetic='exact', or "
+            "substitute numbers for the symbols"
+        )
+    A = check.matrix(certificate["A"])
+    theirs = sp.Matrix([[parse_number(x) for x in row] for row in A])
+    whole = len(certificate["quotient"]) == len(A)
+    return certificate["claim"] == "convergent" and whole and theirs == sp.Matrix(found.factor)
 
 
 def _speaks_of(certificate: dict[str, Any], dynamics: MeanDynamics) -> bool:

@@ -59,6 +59,18 @@ class BlockMeans:
             return np.ones((len(self.blocks), 1, 1))
         return self.blocks.features if is_feature(vector) else self._memories[0][vector]
 
+    def _size(self, vector: Any) -> Any:
+        """The largest entry of a vector's table, for each block."""
+        key = ("features",) if is_feature(vector) else vector
+        if key not in self._sizes:
+            table = self.table(vector)
+            self._sizes[key] = np.abs(table).reshape(len(table), -1).T.max(axis=0)
+        return self._sizes[key]
+
+    @cached_property
+    def _sizes(self) -> dict[Any, Any]:
+        return {}
+
     def _matrix(self, left: Any, other: Any, heights: tuple[int, int], numbers: Floats) -> Floats:
         """M of the preface, from a number of each outcome."""
         count = len(self.blocks)
@@ -201,7 +213,7 @@ class BlockMeans:
             rows = self.run.row(where.left), self.run.row(where.other)
             M = self._matrix(*rows, (T.shape[1], S.shape[1]), column)
             into -= T.transpose(0, 2, 1) @ (M @ S)
-            largest += total * np.abs(T).max(axis=(1, 2)) * np.abs(S).max(axis=(1, 2))
+            largest += total * self._size(where.left) * self._size(where.other)
         A[self.in_doubt] = 0.0
         A[np.abs(A).max(axis=(1, 2)) <= ROUNDING * largest] = 0.0  # terms that cancel
         wild = ~np.isfinite(A).all(axis=(1, 2))

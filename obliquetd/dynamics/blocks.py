@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT
+from obliquetd.dynamics.tapes import Recorded, may_be_recorded
 from obliquetd.dynamics.terms import Group, OneRun, RuleOnColumns, Slot
 from obliquetd.learners import Learner
 from obliquetd.learners.forms import Form, NoFormError, is_feature
@@ -95,12 +96,24 @@ class FloatsByColumn(OneRun):
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """Row by row of the combinations themselves: their parts may cancel."""
-        whole = self.kept(u, v, lambda: np.einsum("oi,oi->o", self._combined(u), self._combined(v)))
-        return self.halved(whole, half)
 
-    def _combined(self, form: Form) -> Any:
+        def made() -> Any:
+            return self.dots(*([(k[0], c) for k, c in x.terms.items()] for x in (u, v)))
+
+        return self.halved(self.kept(u, v, made), half)
+
+    def dots(self, u: Any, v: Any) -> Any:
+        """The inner products of two combinations, each of rows of features with columns beside them."""
+        return np.einsum("oi,oi->o", self._combined(u), self._combined(v))
+
+    def part(self, outcomes: Any) -> FloatsByColumn:
+        """The columns of some of the outcomes, by their places."""
+        places = {name: rows[outcomes] for name, rows in self.places.items()}
+        return FloatsByColumn(self.features, places, strict=self.strict)
+
+    def _combined(self, parts: Any) -> Any:
         total: Any = None
-        for ((_, _, row), _), column in form.terms.items():
+        for (_, _, row), column in parts:
             if row not in self._rows:
                 self._rows[row] = self.features.take(self.places[row], axis=0)
             part = self._rows[row]
@@ -169,9 +182,10 @@ class BlockRule:
     @cached_property
     def rule(self) -> RuleOnColumns:
         """The rule on the outcomes."""
-        if any(isinstance(v, tuple) for v in self.learner.values.values()):
+        read = self.learner.values
+        if any(isinstance(v, tuple) for v in read.values()):
             raise NoFormError("a number for each state")
-        values = {name: float(FLOAT.scalar(v)) for name, v in self.learner.values.items()}
+        values = {name: float(FLOAT.scalar(v)) for name, v in read.items()}
         flat = self.blocks.features.reshape(-1, self.blocks.features.shape[2])
 
         def columns(places: dict[str, Any], *, strict: bool) -> FloatsByColumn:
@@ -179,9 +193,11 @@ class BlockRule:
 
         rows, given, _ = self._outcomes
         numbers = self.learner.numbers(**values)
-        return RuleOnColumns(
-            self.learner, values, numbers, rows, given, columns, late=False, listed=float
-        )
+        kind = Recorded if may_be_recorded(self.learner) else RuleOnColumns
+        return kind(
+            self.learner, values, numbers, rows, given, columns, late=False, listed=float,
+            everything=np.arange(len(rows["s"])),
+        )  # fmt: skip
 
     @cached_property
     def _found(self) -> tuple[list[Group], set[Slot]]:

@@ -12,7 +12,7 @@ Let x' = b - A x. A certificate is a dict with
 ``"K"``         a symmetric r by r matrix          (all but singular)
 ``"rate"``      a fraction e >= 0                  (unstable)
 ``"vector"``    a vector v of r entries            (unstable and singular)
-``"format"``, ``"made_by"``, ``"model"``, ``"learner"``, ``"sampling"``, ``"about"``
+``"format"``, ``"made_by"``, ``"model"``, ``"learner"``, ``"sampling"``, ``"iteration"``, ``"about"``
                 where A comes from, and remarks; not looked at
 
 What is checked, and why it suffices

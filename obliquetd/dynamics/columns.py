@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,12 @@ def datum(values: Any) -> RoundedColumn:
     if not (exact & (array != 0)).any():
         return RoundedColumn(array, None, UNIT)
     return RoundedColumn(array, np.where(exact, 0.0, abs(array) * UNIT))
+
+
+@lru_cache(256)
+def _one_number(value: float) -> RoundedColumn:
+    """A column of one number, the same one each time: a rule asks for its constants again and again."""
+    return datum([value])
 
 
 def _dyadic(array: Any) -> Any:
@@ -198,11 +205,15 @@ class FieldColumns(OneRun):
 
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """From the inner products of rows, each computed once."""
-        total = self.constant(0)
-        for (a, _), x in u.terms.items():
-            for (b, _), y in v.terms.items():
-                total = total + x * y * self._dots(a, b)
-        return self.halved(total, half)
+
+        def made() -> Any:
+            total = self.constant(0)
+            for (a, _), x in u.terms.items():
+                for (b, _), y in v.terms.items():
+                    total = total + x * y * self._dots(a, b)
+            return total
+
+        return self.halved(self.kept(u, v, made), half)
 
     def _dots(self, a: Any, b: Any) -> Any:
         (left, i), (right, j) = ((x[1], self.places[x[2]]) for x in (a, b))
@@ -252,19 +263,14 @@ class FloatColumns(OneRun):
     def __init__(self, ops: Operators, places: dict[str, Any], *, strict: bool) -> None:
         super().__init__(places, strict=strict)
         self.ops, self.arithmetic = ops, ops.arithmetic
-        self._constants: dict[Any, RoundedColumn] = {}
 
     def constant(self, value: Any) -> RoundedColumn:
         """A column with one number, of a rule's text or of a column."""
-        if isinstance(value, RoundedColumn):
-            return value
-        if value not in self._constants:
-            self._constants[value] = datum([float(value)])
-        return self._constants[value]
+        return value if isinstance(value, RoundedColumn) else _one_number(float(value))
 
     def native(self, value: Any) -> RoundedColumn:
         """A column with one native number."""
-        return datum([value])
+        return _one_number(float(value))
 
     def column(self, values: Any) -> RoundedColumn:
         """A column of native numbers; of one, where they are all the same."""
@@ -291,6 +297,9 @@ class FloatColumns(OneRun):
 
     def is_zero(self, column: RoundedColumn) -> bool:
         """Whether a column is 0 for every outcome."""
+        known = getattr(column, "is_zero", None)
+        if known is not None:
+            return bool(known())
         if len(column) and column.value[0]:
             return False
         return not (column.value.any() or (column.relative is None and column.error.any()))
@@ -299,15 +308,25 @@ class FloatColumns(OneRun):
         """Row by row of the combinations themselves: their parts may cancel."""
 
         def made() -> RoundedColumn:
-            m = len(next(iter(self.places.values())))
-            parts = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
-            value, error = (np.concatenate(part) for part in zip(*parts, strict=True))
-            return RoundedColumn(value, error)
+            return self.dots(*([(k[0], c) for k, c in x.terms.items()] for x in (u, v)))
 
         found: RoundedColumn = self.halved(self.kept(u, v, made), half)
         return found
 
-    def _inner(self, u: Form, v: Form, outcomes: slice) -> tuple[Any, Any]:
+    def dots(self, u: Any, v: Any) -> RoundedColumn:
+        """The inner products of two combinations, each of rows of features with columns beside them."""
+        m = len(next(iter(self.places.values())))
+        u, v = (u, u) if _alike(u, v) else (u, v)
+        parts = [self._inner(u, v, p) for p in _stretches(m, self.ops.Phi.shape[1])]
+        value, error = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return RoundedColumn(value, error)
+
+    def part(self, outcomes: Any) -> FloatColumns:
+        """The columns of some of the outcomes, by their places."""
+        places = {name: rows[outcomes] for name, rows in self.places.items()}
+        return FloatColumns(self.ops, places, strict=self.strict)
+
+    def _inner(self, u: Any, v: Any, outcomes: slice) -> tuple[Any, Any]:
         """The same of some of the outcomes, so that what is on the way stays small."""
         left = self._combined(u, outcomes)
         right = left if v is u else self._combined(v, outcomes)
@@ -323,9 +342,9 @@ class FloatColumns(OneRun):
             size = np.asarray(abs(product).sum(axis=1)).ravel()
         return total, np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
 
-    def _combined(self, form: Form, outcomes: slice) -> FloatMatrix:
+    def _combined(self, parts: Any, outcomes: slice) -> FloatMatrix:
         total: Any = None
-        for ((_, table, row), _), column in form.terms.items():
+        for (_, table, row), column in parts:
             found = features_of(self.ops, table)
             assert isinstance(found, FloatMatrix)
             at = self.places[row][outcomes]
@@ -337,6 +356,11 @@ class FloatColumns(OneRun):
             part = found.part(at).scale_rows(by)
             total = part if total is None else total + part
         return total  # type: ignore[no-any-return]
+
+
+def _alike(u: Any, v: Any) -> bool:
+    """Whether two combinations are of the same rows with the same columns."""
+    return len(u) == len(v) and all(a == b and x is y for (a, x), (b, y) in zip(u, v, strict=True))
 
 
 STRETCH = 2**17

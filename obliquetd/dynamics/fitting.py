@@ -11,17 +11,18 @@ A and b are those of TD(0), and C = Phi'Xi Phi:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import sympy as sp
 
-from obliquetd.algebra import Matrix, public_number
+from obliquetd.algebra import Matrix, public_number, serial_number
 from obliquetd.errors import InputError, NotUniqueError
 from obliquetd.learners.base import Parameter
 from obliquetd.mdp.substitution import substitute
 
-__all__ = ["FQI", "MOST_UPDATES", "PFQI", "Fitting"]
+__all__ = ["FQI", "MOST_UPDATES", "PFQI", "Fitting", "fitting_from_dict", "fitting_to_dict"]
 
 MOST_UPDATES = 2**12
 """Inner updates of one step: an exact M has some digits for each."""
@@ -145,3 +146,50 @@ class PFQI(Fitting):
             if bit == "1":
                 total, power = total + power, power @ step
         return total.scaled(alpha)
+
+
+def fitting_to_dict(fitting: Fitting) -> dict[str, Any]:
+    """An iteration's name and settings, numbers as text, ready for JSON.
+
+    Examples
+    --------
+    >>> fitting_to_dict(PFQI("1/2", 3))
+    {'name': 'PFQI', 'settings': {'alpha': '1/2', 'updates': 3}}
+    """
+    settings = (
+        {"alpha": serial_number(fitting.step), "updates": fitting.updates}
+        if isinstance(fitting, PFQI)
+        else {}
+    )
+    return {"name": fitting.name, "settings": settings}
+
+
+def fitting_from_dict(data: Any) -> Fitting:
+    """The iteration that such data tells of.
+
+    Raises
+    ------
+    InputError
+        Where the data is not of that form.
+
+    Examples
+    --------
+    >>> fitting_from_dict({"name": "FQI", "settings": {}})
+    FQI()
+    """
+    kinds: dict[str, tuple[type[Fitting], set[str]]] = {
+        "FQI": (FQI, set()),
+        "PFQI": (PFQI, {"alpha", "updates"}),
+    }
+    name = data.get("name") if isinstance(data, Mapping) else None
+    if not isinstance(name, str) or name not in kinds:
+        raise InputError(
+            f"the iteration is {str(data)[:60]}; expected an object whose name is FQI or PFQI"
+        )
+    kind, settings = kinds[name]
+    given = data.get("settings", {})
+    if not isinstance(given, Mapping) or set(given) != settings:
+        raise InputError(
+            f"the settings of {name} are {str(given)[:60]}; expected {', '.join(sorted(settings)) or 'none'}"
+        )
+    return kind(**given)

@@ -130,33 +130,36 @@ class Formulas(Products):
 
     def _over(self, outcomes: Any, lows: list[Any], highs: list[Any]) -> list[Pieces]:
         """The pieces of some outcomes, of which one may stand there several times, each on a range."""
-        waiting, count = [(outcomes, lows, highs)], 0
-        pieces = []
+        waiting: list[Any] = [(outcomes, lows, highs, ())]
+        count, pieces = 0, []
         while waiting:
-            outcomes, lows, highs = waiting.pop()
+            outcomes, lows, highs, known = waiting.pop()
             count += 1
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
             middles = [(a + b) / 2 for a, b in zip(lows, highs, strict=True)]
             columns = self._at(outcomes, middles, strict=False)
+            columns.known = known
             try:
                 update, handed = self.runs.run(columns, outcomes, set())
             except SplitError as split:
                 for chosen in (split.mask, ~split.mask):
                     at = np.flatnonzero(chosen).tolist()
-                    waiting.append((outcomes[at], [lows[k] for k in at], [highs[k] for k in at]))
+                    ranges = [lows[k] for k in at], [highs[k] for k in at]
+                    waiting.append((outcomes[at], *ranges, columns.products_of(at)))
                 continue
             done, more = [], []
             for k, (asked, tested) in enumerate(zip(columns.asked, columns.tested, strict=True)):
                 inner = self._inside(asked, tested, lows[k], highs[k])
                 if inner:
                     ends = itertools.pairwise([lows[k], *inner, highs[k]])
-                    more += [(outcomes[k], a, b) for a, b in ends]
+                    more += [(k, a, b) for a, b in ends]
                 else:
                     done.append(k)
             if more:
-                again, starts, ends_of = zip(*more, strict=True)
-                waiting.append((np.array(again), list(starts), list(ends_of)))
+                again, starts, ends_of = map(list, zip(*more, strict=True))
+                early = columns.products_of(again, early=True)  # later ones may be others there
+                waiting.append((outcomes[again], starts, ends_of, early))
             if done:
                 moved, kept = (_chosen(terms_of(x), done, len(outcomes)) for x in (update, handed))
                 group = Group(outcomes[done], moved, kept, tuple(columns.path))

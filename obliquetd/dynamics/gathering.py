@@ -10,11 +10,10 @@ import numpy as np
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
 from obliquetd.algebra.rounding import roundings
 from obliquetd.algebra.storage import gathered, trimmed, worth_keeping_sparse
-from obliquetd.dynamics.columns import RoundedColumn
 from obliquetd.dynamics.terms import Term
 from obliquetd.learners.forms import is_feature
 
-__all__ = ["diagonal", "folded", "gather", "kept_where"]
+__all__ = ["diagonal", "folded", "gather", "side_by_side"]
 
 
 def gather(
@@ -98,16 +97,8 @@ def chained(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def kept_where(mask: Any, column: RoundedColumn) -> RoundedColumn:
-    """A column with 0 where a mask is false."""
-    value = np.where(mask, column.value, 0.0)
-    if column.relative is not None:
-        return RoundedColumn(value, None, column.relative)
-    return RoundedColumn(value, np.where(mask, column.error, 0.0))
-
-
-def folded(terms: list[Term], stays: Any) -> list[Term]:
-    """Terms of outcomes that stay in their state, at these places: there phi' is phi.
+def folded(terms: list[Term], stays: Any = None) -> list[Term]:
+    """Terms of outcomes that stay in their state, at these places or by columns of all: there phi' is phi.
 
     So what cancels exactly, as phi - phi' without discount, leaves no rounding.
     """
@@ -123,6 +114,24 @@ def folded(terms: list[Term], stays: Any) -> list[Term]:
             (f[0], *sorted(map(here, f[1:3])), f[3]) if f[0] == "dot" else f for f in term.factors
         )
         key = here(term.left), factors
-        column = term.column if len(term.column) == 1 else term.column[stays]
+        column = term.column
+        if stays is not None and len(column) > 1:
+            column = column[stays]
         found[key] = found[key] + column if key in found else column
     return [Term(left, factors, column) for (left, factors), column in found.items()]
+
+
+def side_by_side(blocks: Sequence[Sequence[Any]]) -> FloatMatrix:
+    """A matrix of float matrices; ``numpy.block`` takes longer than all else for small ones."""
+    heights = [line[0].shape[0] for line in blocks]
+    widths = [x.shape[1] for x in blocks[0]]
+    value, error = np.empty((2, sum(heights), sum(widths)))
+    top = 0
+    for line, height in zip(blocks, heights, strict=True):
+        start = 0
+        for x, width in zip(line, widths, strict=True):
+            at = slice(top, top + height), slice(start, start + width)
+            value[at], error[at] = x.dense(), x.dense_error()
+            start += width
+        top += height
+    return FloatMatrix(value, error=error)

@@ -25,7 +25,7 @@ from obliquetd.algebra import (
     parse_number,
 )
 from obliquetd.algebra.rounding import EIGENVALUE
-from obliquetd.dynamics.fitting import FQI, MOST_UPDATES, PFQI, Fitting
+from obliquetd.dynamics.fitting import FQI, MOST_UPDATES, PFQI, Fitting, fitting_to_dict
 from obliquetd.dynamics.iteration_region import (
     region_of_iteration,
     singular_points,
@@ -222,8 +222,8 @@ class Iteration:
             raise MathematicalError(
                 f"{self.fitting.name} {state}, so nothing certifies that F^k tends to 0"
             )
-        about = {"iteration": repr(self.fitting)}
-        return {**stein_certificate(self._F), **provenance(self.problem), "about": about}
+        told = {"iteration": fitting_to_dict(self.fitting)}
+        return {**stein_certificate(self._F), **provenance(self.problem), **told}
 
     def stability_region(self, symbol: Any, *, domain: sp.Interval | None = None) -> sp.Set:
         """The values of a symbol with which it converges from all weights.

@@ -15,9 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliquetd.algebra.storage import SPARSE_FROM
 from obliquetd.dynamics.columns import RoundedColumn, columns_of
+from obliquetd.dynamics.monomials import Named
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import bare
+from obliquetd.dynamics.tapes import Recorded, may_be_recorded
 from obliquetd.dynamics.terms import Group, RuleOnColumns, Slot
 from obliquetd.learners.forms import NoFormError
 from obliquetd.learners.functions import is_shipped
@@ -57,6 +60,8 @@ class Products:
         Their product is the chance of each outcome, given its state.
     rows : dict of str to array of int
         For each outcome the state that is left, that is reached, and that its twin reaches.
+    named : Named, or None
+        The columns of floats by name.
     weights, memory : dict of slot to bool
         What the rule keeps, in its order, and whether it is a vector; of the memory only what is ever filled.
     """
@@ -65,11 +70,14 @@ class Products:
         self.rule, self.ops = rule, rule.ops
         told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
         self.first, self.second, self.rows = told.first, told.second, told.rows
-        self.chances = told.chances
-        self.runs = RuleOnColumns(
+        self.chances, self.named = told.chances, told.named
+        # with many outcomes, not all columns on the way are to be kept
+        again = told.named is not None and may_be_recorded(rule.learner)
+        self.runs = (Recorded if again else RuleOnColumns)(
             rule.learner, rule.values, rule.plain.numbers, self.rows, told.numbers,
             partial(columns_of, self.ops),
             self.ops.places.late, float if self.ops.arithmetic.kind == "float" else object,
+            told.everything,
         )  # fmt: skip
         self.weights, self.every_memory = self.runs.slots()
         self.groups, self.filled = self._grouped(carried=carried)
@@ -202,7 +210,8 @@ class Products:
 class _Told(NamedTuple):
     """What the transitions of a problem tell any learner, by columns.
 
-    The chance of an outcome given its state is the product of ``chances``.
+    The chance of an outcome given its state is the product of ``chances``. Columns of floats are ``named``
+    where there are not too many states and outcomes to keep their sums.
     """
 
     first: Any
@@ -210,6 +219,8 @@ class _Told(NamedTuple):
     rows: dict[str, Any]
     chances: list[Any]
     numbers: dict[str, Any]
+    everything: Any
+    named: Named | None
 
 
 def _told(ops: Operators, visited: Any, twins: bool) -> _Told:
@@ -255,7 +266,12 @@ def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
         chances += [column(ops.mu, second), column(ops.probability, second)]
         numbers["g_twin"] = column(ops.row_discount, second)
         numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
-    return _Told(first, second, rows, chances, numbers)
+    everything = np.arange(len(first))
+    if ops.arithmetic.kind != "float" or len(first) > MOST_KEPT or ops.n >= SPARSE_FROM:
+        return _Told(first, second, rows, chances, numbers, everything, None)
+    named = Named(rows)
+    numbers = {name: named.named(name, c) for name, c in numbers.items()}
+    return _Told(first, second, rows, chances, numbers, everything, named)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -27,6 +27,12 @@ HELD = {
     "made_by": "the version of obliquetd that made it",
 }
 """What a certificate of format 2 holds besides the proof, in words."""
+OF_ITERATIONS = {
+    "model": HELD["model"],
+    "iteration": "the iteration",
+    "made_by": HELD["made_by"],
+}
+"""The same for a certificate of convergence."""
 
 
 def provenance(
@@ -65,4 +71,5 @@ def missing(certificate: dict[str, Any]) -> list[str]:
     >>> missing({"claim": "stable"})[:2]
     ['the model', 'the learner']
     """
-    return [words for name, words in HELD.items() if certificate.get(name) is None]
+    held = OF_ITERATIONS if certificate.get("claim") == "convergent" else HELD
+    return [words for name, words in held.items() if certificate.get(name) is None]

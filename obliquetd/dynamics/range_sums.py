@@ -61,17 +61,20 @@ class RangeSums:
         self._features: dict[str, list[list[Any]]] = {}
         self.outcomes = list(self._outcomes())
 
-    def _vector(self, slot: Any, vector: Any, outcome: int) -> int:
-        """The number of a row of features, or of 1, at the places of a slot."""
+    def _vectors_of(self, slot: Any, vector: Any, outcomes: Any) -> list[int]:
+        """The numbers of the rows of features of outcomes, or of 1, at the places of a slot."""
         if vector is None:
-            return self._numbered((slot, None), [self._one], slot)
+            return [self._numbered((slot, None), [self._one], slot)] * len(outcomes)
         if not is_feature(vector):
             raise NoFormError("a term with a memory, where none is carried")
         _, table, row = vector
-        i = int(self.formulas.rows[row][outcome])
         if table not in self._features:
             self._features[table] = features_of(self.formulas.ops, table).rows()
-        return self._numbered((slot, table, i), self._features[table][i], slot)
+        listed, features = self.formulas.rows[row][outcomes].tolist(), self._features[table]
+        known = {
+            i: self._numbered((slot, table, i), features[i], slot) for i in dict.fromkeys(listed)
+        }
+        return [known[i] for i in listed]
 
     def _numbered(self, key: Any, entries: list[Any], slot: Any, shift: int = 0) -> int:
         if key not in self._numbers:
@@ -86,17 +89,18 @@ class RangeSums:
 
     def _outcomes(self) -> Iterator[_Outcome]:
         formulas = self.formulas
-        states, chance = formulas.rows["s"].tolist(), formulas.chance
+        states, chance = formulas.rows["s"], formulas.chance
         for group, lows, highs in formulas.pieces:
-            for k, outcome in enumerate(group.outcomes.tolist()):
-                weight = -1 * self.xi[states[outcome]] * chance[outcome]
-                made = _Outcome(lows[k], highs[k], weight, [], [])
-                for slot, terms in group.update.items():
-                    for term in terms:
-                        value = term.column[k if len(term.column) > 1 else 0]
-                        if value:
-                            self._add(made, slot, term, value, outcome)
-                yield made._replace(slopes=self._merged(made.slopes))
+            at = group.outcomes
+            weights = [
+                -1 * self.xi[s] * c for s, c in zip(states[at].tolist(), chance[at], strict=True)
+            ]
+            made = [_Outcome(*x, [], []) for x in zip(lows, highs, weights, strict=True)]
+            for slot, terms in group.update.items():
+                for term in terms:
+                    self._add(made, slot, term, at)
+            for each in made:
+                yield each._replace(slopes=self._merged(each.slopes))
 
     def _merged(self, slopes: list[tuple[int, int, Any]]) -> list[tuple[int, int, Any]]:
         """Functions of one z and parallel v added, so that the poles which cancel do so.
@@ -129,19 +133,26 @@ class RangeSums:
             self._ratios[v, u] = ratio
         return self._ratios[v, u]
 
-    def _add(self, made: _Outcome, slot: Any, term: Any, value: Any, outcome: int) -> None:
+    def _add(self, made: list[_Outcome], slot: Any, term: Any, outcomes: Any) -> None:
+        """A term to each of the outcomes."""
+        values = term.column.tolist()
+        if len(values) == 1:
+            values = values * len(made)
         if term.left is not None and term.left[0] == "weights":
             if term.factors:
                 raise NoFormError("an update that is not affine in the weights")
-            for i in range(self.d):
-                z, v = (
-                    self._numbered((x, "unit", i), [self._one], x, i) for x in (slot, term.left)
-                )
-                made.slopes.append((z, v, value))
+            units = [
+                tuple(self._numbered((x, "unit", i), [self._one], x, i) for x in (slot, term.left))
+                for i in range(self.d)
+            ]
+            for each, value in zip(made, values, strict=True):
+                each.slopes.extend((z, v, value) for z, v in units if value)
             return
-        z = self._vector(slot, term.left, outcome)
+        left = self._vectors_of(slot, term.left, outcomes)
         if not term.factors:
-            made.constants.append((z, value))
+            for each, z, value in zip(made, left, values, strict=True):
+                if value:
+                    each.constants.append((z, value))
             return
         if len(term.factors) > 1:
             raise NoFormError("an update that is not affine in the weights")
@@ -151,7 +162,10 @@ class RangeSums:
         if len(inside) != 1:
             raise NoFormError("an update that is not affine in the weights")
         other = next((v for v in parts if v[0] != "weights"), None)
-        made.slopes.append((z, self._vector(inside[0], other, outcome), value))
+        right = self._vectors_of(inside[0], other, outcomes)
+        for each, z, v, value in zip(made, left, right, values, strict=True):
+            if value:
+                each.slopes.append((z, v, value))
 
     # --- the span of the updates ------------------------------------------------------------
 

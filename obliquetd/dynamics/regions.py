@@ -116,7 +116,7 @@ def region_of(
     pieces, points, breaks = _by_boxes(problem, learner, found, sampling, inside) or exactly(
         problem, learner, found, sampling, inside
     )
-    edges = [e for e in points | breaks if e in inside and (e.is_Rational or e in breaks)]
+    edges = [e for e in points | breaks if (e.is_Rational or e in breaks) and _holds(inside, e)]
     kept = [edge for edge in edges if _stable_at(problem, learner, found, edge, sampling)]
     region = sp.Union(*pieces, sp.FiniteSet(*kept))
     return region & problem.valid_range(found) if found in problem.symbols else region
@@ -141,7 +141,7 @@ def _by_boxes(
         return None
     known = all_boxes(family)
     pieces: list[sp.Set] = []
-    decided = {end for end in known.decided if end in inside}
+    decided = {end for end in known.decided if _holds(inside, end)}
     breaks = {start, end, *known.jumps, *known.narrowed} - decided
     points = {*breaks, *known.singular}
     for box in known.boxes:
@@ -153,6 +153,18 @@ def _by_boxes(
             open_ends = (not box.closed or end in breaks for end in (box.low, box.high))
             pieces.append(sp.Interval(box.low, box.high, *open_ends))
     return pieces, points, breaks
+
+
+def _holds(interval: sp.Set, value: Any) -> bool:
+    """``value in interval``; of rationals without sympy's relations."""
+    if not (isinstance(interval, sp.Interval) and isinstance(value, sp.Rational)):
+        return bool(value in interval)
+    start, end = interval.start, interval.end
+    if not all(isinstance(x, sp.Rational) or x.is_infinite for x in (start, end)):
+        return bool(value in interval)
+    above = value > start if interval.left_open else value >= start
+    below = value < end if interval.right_open else value <= end
+    return bool(above) and bool(below)
 
 
 def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:

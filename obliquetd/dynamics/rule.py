@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import sympy as sp
@@ -214,7 +214,7 @@ class RuleOnNumbers:
         return start, columns
 
 
-@cache
+@lru_cache(64)
 def _reader(arithmetic: Arithmetic) -> Callable[[Fraction], Any]:
     """From a fraction in a rule's text to a number that the rule runs on."""
     return lambda value: lifted(arithmetic.scalar(parse_number(value)), arithmetic)
@@ -237,7 +237,8 @@ def operators_for(problem: PolicyEvaluation, learner: HasSymbols) -> Operators:
         return ops
     if problem.arithmetic == "float":
         raise KindError(
-            f"{learner.name} has the symbol {min(map(str, extra))} but the problem is in floats"
+            f"{learner.name} has the symbol {min(map(str, extra))}, but the problem is in floats; give a number "
+            "for it, or use arithmetic='symbolic'"
         )
     known = known_of(setting_ranges(learner))
     if isinstance(ops.arithmetic, FieldArithmetic):

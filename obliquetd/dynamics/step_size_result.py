@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 import sympy as sp
 
 from obliquetd.algebra.writing import number_text
 
-__all__ = ["EXPECTED_UPDATE", "LOWER_BOUND", "StepSizeLimit"]
+__all__ = ["EXPECTED_UPDATE", "LOWER_BOUND", "StepSizeLimit", "rounded_down"]
 
 EXPECTED_UPDATE = "expected update"
 """The sense of a limit of theta' = theta + alpha (b - A theta), the expected update taken again and again."""
@@ -22,6 +23,8 @@ LOWER_BOUND = "certified lower bound"
 @dataclass(frozen=True, eq=False)
 class StepSizeLimit:
     """A step size up to which a learner is stable; it counts, compares and computes as a number.
+
+    A limit prints rounded to the nearest decimal, a certified bound rounded down.
 
     Attributes
     ----------
@@ -54,6 +57,8 @@ class StepSizeLimit:
         if self.exact in (0, sp.oo):
             return number_text(self.exact)
         near = float(self.exact)
+        if self.kind == LOWER_BOUND and 0 < near < math.inf:
+            return rounded_down(near)
         return number_text(near) if 0 < near < math.inf else str(sp.N(self.exact, 6))
 
     def __repr__(self) -> str:
@@ -111,6 +116,19 @@ class StepSizeLimit:
 
     def __abs__(self) -> Any:
         return abs(self.exact)
+
+
+def rounded_down(number: float, digits: int = 6) -> str:
+    """A positive number with some digits, none above it: what is certified of it stays so.
+
+    Examples
+    --------
+    >>> rounded_down(2 / 3), rounded_down(1.9999999e-9), rounded_down(0.25)
+    ('0.666666', '1.99999e-09', '0.25')
+    """
+    last = math.floor(math.log10(number)) + 1 - digits
+    below = Decimal(number).quantize(Decimal(1).scaleb(last), ROUND_FLOOR)
+    return number_text(float(below))
 
 
 def _bare(value: Any) -> Any:

@@ -12,16 +12,19 @@ are solved for first, and those that feed each other together.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import BLOCK, power_of_two
 from obliquetd.dynamics.columns import RoundedColumn, features_of
-from obliquetd.dynamics.gathering import diagonal, folded, gather, kept_where
+from obliquetd.dynamics.gathering import diagonal, folded, gather, side_by_side
+from obliquetd.dynamics.monomials import Monomial, kept_where
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.terms import Term, feeding_order, split
 from obliquetd.learners.forms import NoFormError, is_feature
@@ -33,6 +36,15 @@ UNIT = "unit"
 WEIGHTED = "weighted"
 """Begins the name of a table with each state's row times a weight of the state."""
 XI = "xi"
+
+
+class _Entries(NamedTuple):
+    """Columns of outcomes at places of a matrix: the states that two rows of the outcomes stand for."""
+
+    row: str
+    place: str
+    outcomes: Any
+    column: Any
 
 
 class Sums:
@@ -58,10 +70,7 @@ class Sums:
         return found
 
     def forget(self, again: Callable[[], Any]) -> None:
-        """Keep the totals alone; ``again`` makes the products where they are asked for.
-
-        Columns of many outcomes take more memory than all else that a learner leaves behind.
-        """
+        """Keep the totals alone, not columns as large as the data; ``again`` makes the products where asked for."""
         _ = self.totals
         self._again = again
         for name in ("products", "weight"):
@@ -120,11 +129,15 @@ class Sums:
     def _scaled(self, term: Term, outcomes: Any, memories: list[Any], moving: Any = None) -> Any:
         """The column of a term times the weight of each outcome: its chance, and xi or a mean memory.
 
-        Where only some of the outcomes are *moving*, it is 0 of the others.
+        Where only some of the outcomes are *moving*, a mask or a part of the named ones, it is 0 of the others.
         """
-        weight = self.products.among(self.products.chance if memories else self.weight, outcomes)
-        if moving is not None:
-            weight = kept_where(moving, weight)
+        weight, named = self.products.chance if memories else self.weight, self.products.named
+        if named is not None and isinstance(moving, str):
+            weight = named.weighed(weight, moving)
+        else:
+            weight = self.products.among(weight, outcomes)
+            if moving is not None:
+                weight = kept_where(moving, weight)
         out = weight * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
@@ -137,8 +150,8 @@ class Sums:
     def _entries(
         self, term: Term, outcomes: Any, memories: list[Any], moving: Any,
         left: tuple[Any, str] | None, right: tuple[Any, str],
-    ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
-        """The two tables that a term is a product of, its places there, and its weighted column.
+    ) -> tuple[Any, _Entries]:  # fmt: skip
+        """The two tables that a term is a product of, and its places there with its weighted column.
 
         Exact numbers stay short: the long weight of a state multiplies its row of a table, where
         one of the two is a row of that state, and not every outcome.
@@ -156,7 +169,7 @@ class Sums:
                 sides[at] = (WEIGHTED, weight, sides[at][0]), "s"  # type: ignore[index]
                 left, right = sides  # type: ignore[assignment]
         (other, place), (table, row) = right, left or (None, UNIT)
-        return (table, other), self._at(row, outcomes), self._at(place, outcomes), column
+        return (table, other), _Entries(row, place, outcomes, column)
 
     def _given_state(self, term: Term, outcomes: Any) -> Any:
         """The column of a term times the chance; of formulas the factors, which are multiplied where they add up."""
@@ -217,10 +230,11 @@ class Sums:
                         column = self._given_state(term, outcomes)
                         inner.append((row, place[memories[0]] * n + s, column))
                         continue
-                    (_, table), _, at, column = self._entries(
+                    (_, table), found = self._entries(
                         term, outcomes, memories, None, None, self._table(term.left)
                     )
-                    sources.setdefault(table, []).append((row, at, column))
+                    at = self._at(found.place, outcomes)
+                    sources.setdefault(table, []).append((row, at, found.column))
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
@@ -281,9 +295,14 @@ class Sums:
 
         In floats those that stay in their state count by themselves (:func:`folded`).
         """
-        rows = self.products.rows
+        rows, named = self.products.rows, self.products.named
         for group in self.products.groups:
             o = group.outcomes
+            if named is not None and o is self.products.runs.everything:
+                for part in named.parts:
+                    for slot, terms in group.update.items():
+                        yield slot, folded(terms) if part == "staying" else terms, o, part
+                continue
             stays = self.products.among(rows["s"], o) == self.products.among(rows["n"], o)
             if self.arithmetic.kind != "float" or not stays.any():
                 yield from ((slot, terms, o, None) for slot, terms in group.update.items())
@@ -309,7 +328,7 @@ class Sums:
                     A.setdefault((slot, left), {}).setdefault(None, []).append(column)
                     continue
                 beside = (UNIT, UNIT) if weights is None else self._table(weights[1])
-                tables, *entries = self._entries(
+                tables, entries = self._entries(
                     term, o, memories, moving, self._table(left), beside
                 )
                 into = b.setdefault(slot, {}) if weights is None else A.setdefault((slot, weights[0]), {})  # fmt: skip
@@ -332,23 +351,46 @@ class Sums:
                 ones = self._ones(shape[0])
                 part = diagonal(self.arithmetic, sum_of_all, ones)
             else:
-                left, right = map(self._matrix, tables)
-                M = gather(self.arithmetic, (left.shape[0], right.shape[0]), columns)
-                part = left.cross(M, right)
+                part = self._between(tables, columns)
             total = part if total is None else total + part
         if total is None:
             return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)
         return total  # type: ignore[no-any-return]
 
+    def _between(self, tables: Any, listed: list[_Entries]) -> Matrix:
+        """The sum of T_z' M T_v for two tables, from what is known of named columns and M of the others."""
+        left, right = map(self._matrix, tables)
+        shape, named = (left.shape[0], right.shape[0]), self.products.named
+        if not all(t == UNIT or is_feature((*t, "s")) for t in tables):
+            named = None
+
+        def crossed(*entries: _Entries) -> Matrix:
+            places = [
+                (self._at(e.row, e.outcomes), self._at(e.place, e.outcomes), e.column)
+                for e in entries
+            ]
+            return left.cross(gather(self.arithmetic, shape, places), right)
+
+        others, parts = [], []
+        for e in listed:
+            if named is None or not isinstance(e.column, Monomial):
+                others.append(e)
+                continue
+
+            def made(at: Any, column: Any, e: _Entries = e) -> Matrix:
+                return crossed(e._replace(outcomes=e.outcomes if at is None else at, column=column))
+
+            parts.append(named.total(e.column, (tables, e.row, e.place), made))
+        if others:
+            parts.append(crossed(*others))
+        total: Matrix = functools.reduce(operator.add, parts)
+        return total
+
     def _joined(self, blocks: Sequence[Sequence[Any]]) -> Matrix:
         if len(blocks) == 1 and len(blocks[0]) == 1 and self.arithmetic.kind != "float":
             return blocks[0][0]  # type: ignore[no-any-return]
         if self.arithmetic.kind == "float":
-            parts = [
-                np.block([[f(x) for x in row] for row in blocks])
-                for f in (lambda x: x.dense(), lambda x: x.dense_error())
-            ]
-            return FloatMatrix(parts[0], error=parts[1])
+            return side_by_side(blocks)
         rows = [
             [x for part in parts for x in part]
             for line in blocks

@@ -12,9 +12,9 @@ outcomes are those of one problem (:mod:`obliquetd.dynamics.products`) or of man
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,12 @@ import numpy as np
 from obliquetd.learners import Learner, Transition
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
-from obliquetd.learners.wholes import Features, PerState, on_forms, stores
+from obliquetd.learners.wholes import Features, PerState, on_forms, slots_of, stores
 
 __all__ = ["MOST_GROUPS", "Group", "OneRun", "RuleOnColumns", "Slot", "Term", "feeding_order", "split", "terms_of"]  # fmt: skip
 
 MOST_GROUPS = 100
+RELATIONS = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 Slot = tuple[Any, ...]
 """("weights" or "memory", the name of an array, an index in it)."""
 
@@ -59,7 +60,9 @@ class OneRun:
     path : list of bool
         The answers to the rule's comparisons.
     products : list of (key, column)
-        The inner products of features that were asked for, in order, where they are kept.
+        The inner products of features that were asked for, in order.
+    early : int
+        How many of them were asked for before the first comparison.
     known : sequence of the same
         Those of a run on these outcomes and others, which are not made again. A rule does the same
         on both up to the comparison that divides them.
@@ -69,7 +72,31 @@ class OneRun:
         self.places, self.strict = places, strict
         self.path: list[bool] = []
         self.products: list[tuple[Any, Any]] = []
+        self.early = 0
         self.known: Sequence[tuple[Any, Any]] = ()
+
+    def given(self, name: str, column: Any) -> Any:  # noqa: ARG002
+        """A number of each transition, as a rule takes it."""
+        return column
+
+    def compare(self, relation: str, column: Any) -> bool:
+        """The answer to a comparison with 0, the same for all outcomes.
+
+        Raises
+        ------
+        SplitError
+            Where it is not the same.
+        """
+        columns: Any = self
+        if relation == "==":
+            mask = columns.zeros(column)
+        else:
+            mask = RELATIONS[relation](columns.signs(column), 0)
+        first = bool(mask.flat[0])
+        if not (mask == first).all():
+            raise SplitError(mask)
+        self.path.append(first)
+        return first
 
     def kept(self, u: Form, v: Form, make: Callable[[], Any]) -> Any:
         """The inner product of two combinations of features, made where it is not known."""
@@ -78,7 +105,14 @@ class OneRun:
             self.known = ()
         found = self.known[at][1] if self.known else make()
         self.products.append((key, found))
+        if not self.path:
+            self.early = len(self.products)
         return found
+
+    def products_of(self, outcomes: Any, *, early: bool = False) -> list[tuple[Any, Any]]:
+        """The inner products of some of the outcomes, by their places; all, or the early ones."""
+        kept = self.products[: self.early] if early else self.products
+        return [(key, x if len(x) == 1 else x[outcomes]) for key, x in kept]
 
     def halved(self, whole: Any, half: int | None) -> Any:
         """The part of one half: 2 and -1 of the whole, or 1 and -1 where it is 0; its sum does not round."""
@@ -111,6 +145,8 @@ class RuleOnColumns:
         Whether what the target expects on arriving is another row of features.
     listed : type
         The type of an array of native numbers: float or object.
+    everything : array of int
+        The numbers of all outcomes.
     """
 
     learner: Learner
@@ -121,11 +157,7 @@ class RuleOnColumns:
     columns: Callable[..., Any]
     late: bool
     listed: type
-
-    @cached_property
-    def everything(self) -> Any:
-        """The numbers of all outcomes."""
-        return np.arange(len(self.rows["s"]))
+    everything: Any
 
     def among(self, column: Any, outcomes: Any) -> Any:
         """The entries of some outcomes, in their order, of a column that has all or is of one number."""
@@ -135,10 +167,10 @@ class RuleOnColumns:
 
     def slots(self) -> tuple[dict[Slot, bool], dict[Slot, bool]]:
         """The weights and the memory, in the rule's order, and whether each is a vector."""
-        columns = self.columns(self.rows, strict=False)
-        _, weights = stores(columns, "weights", self.learner.weights, self.shapes, None)
-        _, memory = stores(columns, "memory", self.learner.memory, self.shapes, None)
-        return weights, memory
+        return (
+            slots_of("weights", self.learner.weights, self.shapes),
+            slots_of("memory", self.learner.memory, self.shapes),
+        )
 
     def groups(self, outcomes: Any, *, carried: bool) -> tuple[list[Group], set[Slot]]:
         """The groups, and what of the memory is ever filled where it is carried on."""
@@ -164,7 +196,7 @@ class RuleOnColumns:
                 update, handed = self.run(columns, outcomes, filled)
             except SplitError as parted:
                 waiting += [
-                    (outcomes[mask], [(key, x[mask]) for key, x in columns.products])
+                    (outcomes[mask], columns.products_of(mask))
                     for mask in (parted.mask, ~parted.mask)
                 ]
                 continue
@@ -196,7 +228,7 @@ class RuleOnColumns:
             k: of_states(v) if isinstance(v, tuple) else number(columns.native(v))
             for k, v in self.values.items()
         }
-        t = {k: number(chosen.of(c)) for k, c in self.given.items()}
+        t = {k: number(columns.given(k, chosen.of(c))) for k, c in self.given.items()}
         late = self.late and "features_next" in self.learner.reads
         transition = Transition(
             features=Features(columns, "now"), s=Row("s"), n=Row("n"), twin=Row("twin"),

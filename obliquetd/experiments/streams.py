@@ -272,7 +272,10 @@ class TableStream(Stream):
                 "problem its start, as in problem.replace(start={state: probability})"
             )
         if kind == "episodes" and start is None and problem.start is None:
-            raise InputError("stream='episodes' needs start=, a mapping of states to probabilities")
+            raise InputError(
+                "stream='episodes' needs to know where episodes begin; pass start={state: probability} (--start STATE "
+                "on the command line), or give the model its start"
+            )
         if kind == "iid" and start is not None:
             raise InputError(
                 "stream='iid' draws states from xi; leave start out, or give xi=start to the problem"

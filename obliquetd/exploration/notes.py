@@ -62,5 +62,5 @@ def _regions(exploration: Exploration) -> list[str]:
                 f"{name}: no exact region was found, so the bar shows the verdict at 200 places of the slider."
             )
         else:
-            told.append(f"{name} is stable for {symbol} in {region.told}, exactly.")
+            told.append(f"{name} is stable {region.where(symbol)}, exactly.")
     return told

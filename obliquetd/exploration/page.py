@@ -20,9 +20,10 @@ from obliquetd.exploration.notes import notes_of
 from obliquetd.exploration.pieces import Piece, Pieces, pieces_of, span_guards
 from obliquetd.exploration.quantities import Quantities, Shared
 from obliquetd.exploration.sliders import Slider, holds, in_sliders_order, sliders_of
-from obliquetd.exploration.verdicts import Region, break_text, limits_data, map_of, region_of
+from obliquetd.exploration.verdicts import Region, limits_data, map_of, region_of
 from obliquetd.learners import ETD, SETD, TD, Learner, require_learners
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.intervals import end_text
 
 __all__ = ["Exploration", "explore"]
 
@@ -104,7 +105,7 @@ class Exploration:
         """What a bar says to those who do not see it."""
         symbol, region = self.sliders[number].symbol, self.regions.get(name)
         if region is not None:
-            return f"{name} is stable for {symbol} in {region.told}"
+            return f"{name} is stable {region.where(symbol)}"
         return f"The verdicts on {name} along the slider of {symbol}"
 
     def _stops(self) -> list[dict[str, Any]]:
@@ -117,7 +118,7 @@ class Exploration:
         return [
             {
                 "to": round(slider.index_of(x)),
-                "text": f"{'' if x.is_Rational else 'near '}{break_text(x)}, where {_listed(names)} change{'s' * (len(names) == 1)}",
+                "text": f"{'' if x.is_Rational else 'near '}{end_text(x)}, where {_listed(names)} change{'s' * (len(names) == 1)}",
             }
             for x, names in sorted(seen.items())
         ]

@@ -16,9 +16,10 @@ from obliquetd.errors import ObliqueTDError
 from obliquetd.exploration.sliders import Slider, holds
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.intervals import end_text, interval_text, parts_of, where_text
 from obliquetd.report.over_symbols import PLANE_SIZE
 
-__all__ = ["Region", "break_text", "limits_data", "map_of", "region_of"]
+__all__ = ["Region", "limits_data", "map_of", "region_of"]
 
 TRACED = 24
 """Places at which each strip of a plane is traced."""
@@ -41,14 +42,21 @@ class Region:
     @property
     def told(self) -> str:
         """The set in a line."""
-        if self.found is sp.S.EmptySet:
-            return "nowhere"
-        return " and ".join(map(_told, _parts(self.found)))
+        return interval_text(self.found)
+
+    @property
+    def is_somewhere(self) -> bool:
+        """Whether there is such a value."""
+        return self.found is not sp.S.EmptySet
+
+    def where(self, symbol: Any) -> str:
+        """The set as the end of a sentence."""
+        return where_text(self.found, symbol)
 
     def to_data(self, slider: Slider) -> dict[str, Any]:
         """Pieces and break points by their places on the slider, and which places are stable."""
-        pieces = [[slider.index_of(p.inf), slider.index_of(p.sup)] for p in _parts(self.found)]
-        breaks = [[slider.index_of(x), break_text(x)] for x in self.breaks]
+        pieces = [[slider.index_of(p.inf), slider.index_of(p.sup)] for p in parts_of(self.found)]
+        breaks = [[slider.index_of(x), end_text(x)] for x in self.breaks]
         stable = [i for i, x in enumerate(slider.places) if holds(self.found, x)]
         return {
             "pieces": pieces, "breaks": breaks, "stable": _runs(stable), "told": self.told
@@ -66,31 +74,6 @@ def region_of(problem: PolicyEvaluation, learner: Learner, slider: Slider) -> Re
         return None
     inner = {x for x in found.boundary if slider.domain.inf < x < slider.domain.sup}
     return Region(found, in_order(inner))
-
-
-def _parts(found: Any) -> list[Any]:
-    if found is sp.S.EmptySet:
-        return []
-    parts = found.args if isinstance(found, sp.Union) else [found]
-    whole = [p for p in parts if not isinstance(p, sp.FiniteSet)]
-    points = [sp.FiniteSet(x) for p in parts if isinstance(p, sp.FiniteSet) for x in p]
-    return sorted([*whole, *points], key=lambda p: p.inf)
-
-
-def _told(part: Any) -> str:
-    if isinstance(part, sp.FiniteSet):
-        return f"at {break_text(part.inf)}"
-    left, right = "(" if part.left_open else "[", ")" if part.right_open else "]"
-    return f"{left}{break_text(part.inf)}, {break_text(part.sup)}{right}"
-
-
-def break_text(x: Any) -> str:
-    """A break point as people read it; of an algebraic number its decimal as well."""
-    text = str(x)
-    if x.is_Rational:
-        return text
-    decimal = f"≈ {float(x):.6g}"
-    return f"{text} {decimal}" if len(text) < 24 else decimal
 
 
 def _runs(numbers: Sequence[int]) -> list[list[int]]:

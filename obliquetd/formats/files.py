@@ -45,14 +45,14 @@ def format_of(path: str | Path) -> Format:
     return FORMATS[ending.lower()]
 
 
-def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
-    """Read a model file, by its ending.
+def load_model(path: str | Path | log.Log, **overrides: Any) -> PolicyEvaluation:
+    """Read a model file, by its ending; or take a log that was read before.
 
     Where a file holds no policy, the target is uniform, and for a log the behaviour.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Log
     **overrides
         Fields that replace those of the file, the same for every format: what
         :class:`PolicyEvaluation` takes, such as ``discount="9/10"`` or ``arithmetic="float"``, and
@@ -70,6 +70,9 @@ def load_model(path: str | Path, **overrides: Any) -> PolicyEvaluation:
     ObliqueTDError
         Where the model in it is not right; as for :class:`PolicyEvaluation`.
     """
+    if isinstance(path, log.Log):
+        reading, fields = known_fields(overrides, where="the log", chooses_reward=False)
+        return evaluation(log.contents_of(path, reading), fields, reading)
     path = path_of(path, "the model")
     found = format_of(path)
     reading, fields = known_fields(overrides, where=str(path), chooses_reward=found.chooses_reward)

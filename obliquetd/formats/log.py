@@ -16,15 +16,16 @@ that the float 0.1 is 1/10.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from obliquetd.errors import InputError, ModelFileError, ProbabilityError
 from obliquetd.formats.disk import path_of
 from obliquetd.formats.format import Contents, Format, Reading
+from obliquetd.formats.frequencies import Frequencies
+from obliquetd.formats.log_confidence import ModelConfidence, confidence_of_model
 from obliquetd.formats.logged_steps import (
     CHANCES,
     LoggedStep,
@@ -36,9 +37,9 @@ from obliquetd.formats.logged_steps import (
     steps_of_frame,
 )
 from obliquetd.mdp import MDP, Policy
-from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem import METHODS, PolicyEvaluation
 
-__all__ = ["FORMAT", "Log", "LoggedStep", "read_log"]
+__all__ = ["FORMAT", "Log", "LoggedStep", "contents_of", "read_log"]
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,9 @@ class Log:
         ProbabilityError
             Where the actions logged in a state do not sum to one.
         """
-        steps = {step: getattr(step, column) for step in self.steps}
-        if all(p is None for p in steps.values()):
+        if not self.has(column):
             return None
+        steps = {step: getattr(step, column) for step in self.steps}
         rows: dict[Any, dict[Any, Any]] = {}
         lines: dict[Any, int] = {}
         for step, p in steps.items():
@@ -180,7 +181,7 @@ class Log:
         the behaviour is the column 'behavior' of the log
         the target is the behaviour, since the log has no column 'target'; --target or target= names another
         """
-        has = {name: any(getattr(s, name) is not None for s in self.steps) for name in CHANCES}
+        has = {name: self.has(name) for name in CHANCES}
         told = []
         if fields.get("behavior") is not None:
             told.append("the behaviour is the one that was given")
@@ -217,11 +218,74 @@ class Log:
         **fields
             As for :class:`PolicyEvaluation`.
         """
-        fields["target"] = target
         model = self.model()
+        return PolicyEvaluation(model, **self._resolved(model, target, fields))
+
+    def _resolved(self, model: MDP, target: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields with both policies."""
         if isinstance(target, str) and target == "uniform":
-            fields["target"] = Policy.uniform(model)
-        return PolicyEvaluation(model, **{**fields, **self.policies(fields)})
+            target = Policy.uniform(model)
+        return {**fields, **self.policies({**fields, "target": target})}
+
+    def confidence(
+        self,
+        target: Any = None,
+        *,
+        methods: Iterable[Any] | Mapping[str, Any] = METHODS,
+        level: float = 0.95,
+        **fields: Any,
+    ) -> ModelConfidence:
+        """Confidence intervals for values, weights, fixed points and errors of the estimated problem.
+
+        They are those of the delta method: :mod:`obliquetd.formats.log_confidence` has the equation, its
+        source and what it supposes.
+
+        Parameters
+        ----------
+        target, **fields
+            As for :meth:`problem`.
+        methods : iterable, or mapping of label to any of these
+            Names, learners, X or Omega, all that ``problem.fixed_point`` takes: whose theta and RMSE have intervals.
+        level : float
+            The chance with which an interval holds what an endless log leads to, about.
+
+        Raises
+        ------
+        InputError
+            For symbols, and for a level that is none.
+
+        Examples
+        --------
+        A state that is left for itself with rewards 0 and 2, each 50 times: v = 1 / (1 - 1/2), and its standard
+        error is 1 / sqrt(100) / (1 - 1/2).
+
+        >>> steps = [LoggedStep("s", "a", "s", 2 * (k % 2), False, k == 0, None, None, k) for k in range(100)]
+        >>> found = Log(tuple(steps)).confidence(discount="1/2").interval("v_pi", "s")
+        >>> round(found.standard_error, 6), round(found.lower, 3), round(found.upper, 3)
+        (0.2, 1.608, 2.392)
+        """
+        found = self._resolved(self.model(), target, {**fields, "arithmetic": None})
+        problem = PolicyEvaluation(self.model(), **found)
+        if problem.symbols:
+            names = ", ".join(map(str, problem.symbols))
+            raise InputError(
+                f"a confidence interval needs numbers, and the problem has the symbols {names}; give numbers in their place"
+            )
+        counted = fields.get("behavior") is None and not self.has("behavior")
+        return confidence_of_model(
+            Frequencies.of_steps(self.steps), found, methods, level,
+            counted=counted, follows=counted and found["behavior"] is None,
+        )  # fmt: skip
+
+    def has(self, column: str) -> bool:
+        """Whether some step has a probability in the column ``target`` or ``behavior``."""
+        return any(getattr(step, column) is not None for step in self.steps)
+
+    @property
+    def estimated_numbers(self) -> int:
+        """How many numbers :meth:`confidence` moves: shares, and means of rewards."""
+        found = Frequencies.of_steps(self.steps)
+        return sum(1 for _ in found.moved(counted=not self.has("behavior")))
 
 
 def read_log(path: Any) -> Log:
@@ -272,12 +336,16 @@ def read_log(path: Any) -> Log:
     return Log(tuple(steps_of(f"{file}:", labelled, "line")), "line")
 
 
-def _contents(path: Path, reading: Reading) -> Contents:
-    log = read_log(path)
+def contents_of(log: Log, reading: Reading) -> Contents:
+    """The estimated MDP, and the policies that are given, logged or counted."""
     mdp = log.model()
     if reading.terminal:
         mdp = reading.mdp(mdp.transitions, states=mdp.states, actions=mdp.actions)
     return Contents(mdp, policies=lambda fields: log.policies(fields, **reading.checks))
 
 
-FORMAT = Format(".csv", "a log of transitions, from which an MDP is estimated", read=_contents)
+FORMAT = Format(
+    ".csv",
+    "a log of transitions, from which an MDP is estimated",
+    read=lambda path, reading: contents_of(read_log(path), reading),
+)

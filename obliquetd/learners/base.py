@@ -234,8 +234,8 @@ class Learner(ABC):
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of the numbers that the rule reads."""
         rows = (x if isinstance(x, tuple) else (x,) for x in self.values.values())
-        found = (public_number(x) for row in rows for x in row)
-        return {s for x in found if isinstance(x, sp.Basic) for s in x.free_symbols}
+        formulas = (x for row in rows for x in row if isinstance(x, sp.Basic))
+        return {s for x in formulas for s in x.free_symbols}
 
     @property
     def tried(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def written(value: float) -> Fraction:
     return Fraction(int(found.numerator), int(found.denominator))
 
 
-@cache
+@lru_cache(256)
 def on_numbers(function: Any, convert: Convert) -> Any:
     """A rule whose constants are numbers of the kind that it runs on."""
 
@@ -83,11 +83,14 @@ class PlainRule:
     """
 
     def __init__(self, learner: Any, d: int, convert: Convert, values: Mapping[str, Any]) -> None:
-        self.learner, self.d = learner, d
-        self._rule = on_numbers(learner.rule, convert)
+        self.learner, self.d, self._convert = learner, d, convert
         self.numbers = learner.numbers(**values)
         self.size = size(learner.weights, d, self.numbers)
         self.memory_size = size(learner.memory, d, self.numbers)
+
+    @cached_property
+    def _rule(self) -> Any:
+        return on_numbers(self.learner.rule, self._convert)
 
     def run(
         self, transition: Transition, weights: Any, memory: Any, alpha: Any

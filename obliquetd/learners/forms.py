@@ -61,8 +61,8 @@ class Columns(Protocol):
     def inner(self, u: Form, v: Form, half: int | None) -> Any:
         """The inner products of two combinations of features, over all of them or over one half."""
 
-    def signs(self, column: Any) -> Any:
-        """-1, 0 or 1 for each outcome."""
+    def compare(self, relation: str, column: Any) -> bool:
+        """The answer to a comparison with 0; SplitError where it is not the same for all outcomes."""
 
     def product(self, a: Any, b: Any) -> Any:
         """The product for each outcome."""
@@ -263,31 +263,20 @@ class Form:
             raise NoFormError("a comparison with what is no number")
         return (self - read).value()
 
-    def _signs(self, other: Any) -> Any:
-        return self.columns.signs(self._gap(other))
-
-    def _decided(self, mask: Any) -> bool:
-        """The answer to a comparison, the same for all outcomes."""
-        first = bool(mask.flat[0])
-        if not (mask == first).all():
-            raise SplitError(mask)
-        self.columns.path.append(first)
-        return first
-
     def __eq__(self, other: object) -> bool:
-        return self._decided(self.columns.zeros(self._gap(other)))
+        return self.columns.compare("==", self._gap(other))
 
     def __gt__(self, other: Any) -> bool:
-        return self._decided(self._signs(other) > 0)
+        return self.columns.compare(">", self._gap(other))
 
     def __lt__(self, other: Any) -> bool:
-        return self._decided(self._signs(other) < 0)
+        return self.columns.compare("<", self._gap(other))
 
     def __ge__(self, other: Any) -> bool:
-        return self._decided(self._signs(other) >= 0)
+        return self.columns.compare(">=", self._gap(other))
 
     def __le__(self, other: Any) -> bool:
-        return self._decided(self._signs(other) <= 0)
+        return self.columns.compare("<=", self._gap(other))
 
     def __bool__(self) -> bool:
         return self != 0
@@ -305,4 +294,7 @@ def is_feature(vector: Any) -> bool:
 
 def joined(*parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """The factors of a product, in one order."""
-    return tuple(sorted(itertools.chain(*parts), key=repr)) if any(parts) else ONE
+    filled = [part for part in parts if part]
+    if len(filled) < 2:  # in order already
+        return filled[0] if filled else ONE
+    return tuple(sorted(itertools.chain(*filled), key=repr))

@@ -12,7 +12,7 @@ import dis
 import hashlib
 import types
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from obliquetd.errors import LearnerError
@@ -87,18 +87,23 @@ def _names(code: types.CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _loaded(code: types.CodeType) -> Iterator[str]:
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield str(instruction.argval)
+@lru_cache(1024)
+def _loaded(code: types.CodeType) -> tuple[str, ...]:
+    """The names of the globals that a code loads, each once."""
+    found = [
+        str(instruction.argval)
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    ]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _loaded(constant)
+            found += _loaded(constant)
+    return tuple(dict.fromkeys(found))
 
 
 def _globals_of(function: Any) -> Iterator[tuple[str, Any]]:
     """The globals that a function loads, of those that exist; ``p.kappa`` loads no global kappa."""
-    for name in dict.fromkeys(_loaded(function.__code__)):
+    for name in _loaded(function.__code__):
         if name in function.__globals__:
             yield name, function.__globals__[name]
 

@@ -22,12 +22,11 @@ from obliquetd.learners.forms import (
     Opaque,
     Place,
     Row,
-    joined,
 )
 from obliquetd.learners.functions import rebuilt
 from obliquetd.learners.state import shapes
 
-__all__ = ["Features", "PerState", "Store", "is_of_wholes", "on_forms", "stores"]
+__all__ = ["Features", "PerState", "Store", "is_of_wholes", "on_forms", "slots_of", "stores"]
 
 HALVES = (0, 1)
 
@@ -186,6 +185,19 @@ def _layout(state: type, numbers: Any) -> tuple[tuple[str, tuple[int, ...], bool
     return tuple(out)
 
 
+def _layout_of(state: type, numbers: Any) -> tuple[tuple[str, tuple[int, ...], bool], ...]:
+    try:
+        return _layout(state, numbers)
+    except TypeError:  # numbers that have no hash
+        return _layout.__wrapped__(state, numbers)
+
+
+def slots_of(kind: str, state: type, numbers: Any) -> dict[tuple[Any, ...], bool]:
+    """The slots of a declared state, in its order, with whether each is a vector; see :func:`stores`."""
+    listed = _layout_of(state, numbers)
+    return {(kind, name, at): over for name, shape, over in listed for at in np.ndindex(*shape)}
+
+
 def stores(
     columns: Columns, kind: str, state: type, numbers: Any, filled: Any
 ) -> tuple[Any, dict[tuple[Any, ...], bool]]:
@@ -198,11 +210,7 @@ def stores(
         The slots that are not 0; None is all.
     """
     made, slots = [], {}
-    try:
-        layout = _layout(state, numbers)
-    except TypeError:  # numbers that have no hash
-        layout = _layout.__wrapped__(state, numbers)
-    for name, shape, over in layout:
+    for name, shape, over in _layout_of(state, numbers):
         kept: dict[Any, Any] = {}
         for at in np.ndindex(*shape):
             slot = (kind, name, at)
@@ -239,4 +247,5 @@ def is_of_wholes(strict: dict[Any, Any], plain: dict[Any, Any], same: Any) -> bo
 
 
 def _unsplit(monomial: tuple[Any, ...]) -> tuple[Any, ...]:
-    return joined(tuple((*a[:-1], None) if a[0] == "dot" else a for a in monomial))
+    whole = ((*a[:-1], None) if a[0] == "dot" else a for a in monomial)
+    return tuple(sorted(whole, key=repr))

@@ -201,7 +201,13 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
         formulas[value, role != "number", role in ("probability", "discount")] = None
     found: sp.Set = sp.S.Reals
     for value, below, above in formulas:
-        numerator, denominator = (sp.Poly(part, symbol) for part in _fraction(value))
+        numerator, denominator = _fraction(value)
+        line = _line(numerator, symbol) if denominator == 1 else None
+        if line is not None:
+            there = _between(line, (0 if below else -sp.oo, 1 if above else sp.oo))
+            found = there if found is sp.S.Reals else found & there
+            continue
+        numerator, denominator = (sp.Poly(part, symbol) for part in (numerator, denominator))
         conditions = [((denominator, sp.Poly(1, symbol)), "!=")]
         if below:
             conditions.append(((numerator, denominator), ">="))
@@ -213,6 +219,21 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
                 sp.solvers.inequalities.solve_rational_inequalities([conditions])
             )
     return found
+
+
+def _line(value: Any, symbol: sp.Symbol) -> Sequence[Any] | None:
+    """The slope and the start of slope x + start; None for another polynomial."""
+    if value == symbol:
+        return sp.S.One, sp.S.Zero
+    polynomial = sp.Poly(value, symbol)
+    return polynomial.all_coeffs() if polynomial.degree() == 1 else None
+
+
+def _between(line: Sequence[Any], ends: tuple[Any, Any]) -> sp.Interval:
+    """Where slope x + start is between two ends, these included; the solver of inequalities takes longer."""
+    slope, start = line
+    low, high = ((end - start) / slope for end in ends)
+    return sp.Interval(low, high) if slope > 0 else sp.Interval(high, low)
 
 
 def _trivial(pair: tuple[sp.Poly, sp.Poly], how: str) -> bool:

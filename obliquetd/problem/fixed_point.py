@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property, singledispatch
 from typing import Any
 
 from obliquetd.algebra import Matrix, SolveReport, number_text
 from obliquetd.algebra.sign_cases import sign_cases
-from obliquetd.display import Equations
+from obliquetd.display import Equations, Names
 from obliquetd.errors import (
     InputError,
     ObliqueTDError,
@@ -206,6 +206,9 @@ class FixedPoint(Equations):
             (r"\theta", lambda: self.theta), (r"\hat v", lambda: self.v_hat), ("X", lambda: self.X),
             (r"\mathrm{RMSE}", lambda: self.rmse), (r"\mathrm{RMSPBE}", lambda: self.rmspbe),
         ]  # fmt: skip
+
+    def names(self) -> Mapping[str, Names]:
+        return dict.fromkeys((r"\hat v", "X"), (self.native.labels, ()))
 
     def __repr__(self) -> str:
         try:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from obliquetd.algebra import FieldArithmetic, Matrix
-from obliquetd.display import visible
+from obliquetd.display import Names, visible
 from obliquetd.errors import SizeError, UndefinedError
 from obliquetd.mdp.chain import MarkovChain
 from obliquetd.problem import metrics, weightings
@@ -40,6 +40,12 @@ class PaperMatrices:
         noun = self.native.noun
         names = f"{', '.join(shown)}{more}"
         return [f"Rows and columns that stand for {noun}s are in this order: {names}."]
+
+    def names(self) -> Mapping[str, Names]:
+        """The states beside the rows of each matrix, and above the columns of square ones, by letter."""
+        square = dict.fromkeys((r"P_\pi", r"L_\pi"), (self.states, self.states))
+        by_row = (r"r_\pi", r"\xi", r"\Phi", r"v_\pi", "X^*")
+        return square | dict.fromkeys(by_row, (self.states, ()))
 
     @property
     def states(self) -> tuple[Hashable, ...]:

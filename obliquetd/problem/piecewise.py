@@ -7,13 +7,13 @@ parts meet, Lambda_s . phi_s is zero, and where Lambda_s is zero too, omega is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
 
 from obliquetd.algebra.sign_cases import SignCase
-from obliquetd.display import Equations
+from obliquetd.display import Equations, Names
 
 __all__ = ["PiecewiseFixedPoint"]
 
@@ -144,6 +144,10 @@ class PiecewiseFixedPoint(Equations):
             (r"\theta", lambda: self.theta), (r"\hat v", lambda: self.v_hat),
             (r"\mathrm{RMSE}", lambda: self.rmse), (r"\mathrm{RMSPBE}", lambda: self.rmspbe),
         ]  # fmt: skip
+
+    def names(self) -> Mapping[str, Names]:
+        found: Mapping[str, Names] = self.cases[0].value.names()
+        return found
 
     def __repr__(self) -> str:
         parts = "; ".join(f"where {case.condition}: {case.value!r}" for case in self.cases)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from obliquetd.algebra import serial_number
+from obliquetd.algebra.sign_cases import SignCase
+from obliquetd.dynamics import MeanDynamics
 from obliquetd.errors import MathematicalError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
@@ -158,12 +160,16 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
         "diverges": {"unstable": True, "stable": False}.get(row.verdict),
         "step_size_limit": "oo" if row.limit == math.inf else json_number(row.limit),
     }
+    if row.bound is not None:
+        data["step_size_bound"] = {"below": json_number(float(row.bound)), "kind": row.bound.kind}
     if row.stability is not None and row.stability.condition:
         data["condition"] = [str(serial_number(c)) for c in row.stability.condition]
     dyn = row.dynamics
     matrices = row.matrices
     if matrices is not None:
         data.update(A=_rows(matrices[0]), b=_vector(matrices[1]))
+    if len(row.cases) > 1:
+        return {**data, "cases": [_case_data(case) for case in row.cases]}
     if row.error is not None:
         return {**data, "problem": str(row.error)}
     return {
@@ -171,6 +177,16 @@ def _learner_data(row: LearnerRow) -> dict[str, Any]:
         "theta": _vector(dyn.fixed_point()),
         **{k: json_number(v) for k, v in row.numbers.items()},
     }
+
+
+def _case_data(case: SignCase[MeanDynamics]) -> dict[str, Any]:
+    """What a learner does where the signs that its rule asks for are those of one case."""
+    found = case.value
+    data = {"where": str(case.condition), "A": _rows(found.A), "b": _vector(found.b)}
+    try:
+        return {**data, "theta": _vector(found.fixed_point())}
+    except MathematicalError as error:
+        return {**data, "problem": str(error)}
 
 
 def analyze(

@@ -15,7 +15,15 @@ import sympy as sp
 from markupsafe import Markup
 
 from obliquetd.algebra import cell_text, number_text, public_number
-from obliquetd.display import MOST_ENTRIES, latex_of, visible
+from obliquetd.display import (
+    MOST_ENTRIES,
+    Names,
+    html_text,
+    latex_of,
+    matrix_latex,
+    shortened,
+    visible,
+)
 from obliquetd.errors import ObliqueTDError
 from obliquetd.report.mathml import mathml
 from obliquetd.report.prose import typeset as typeset_text
@@ -32,6 +40,8 @@ LONGEST_TYPESET = 1_500
 """Characters up to which a folded formula is typeset."""
 TALLEST = 4
 """Rows up to which a vector is a column; a longer one is written along the line."""
+FIRST_SIGN, SIGNS = 0xF0000, re.compile("[\U000f0000-\U000ffffd]")
+"""Signs of no meaning, which stand for names."""
 MOST_OPEN = 36
 """Entries up to which a matrix is open."""
 
@@ -95,8 +105,12 @@ def _folded(formula: Any, ranges: Ranges) -> Markup:
     ).format(sketch(formula, ranges), told, body)
 
 
-def equation(letter: str, value: Any, ranges: Ranges | None = None) -> Markup:
+def equation(
+    letter: str, value: Any, ranges: Ranges | None = None, names: Names | None = None
+) -> Markup:
     """The equation ``letter = value`` as blocks; a large or long value is folded.
+
+    ``names`` stand beside the rows and above the columns of a matrix.
 
     Raises
     ------
@@ -118,18 +132,18 @@ def equation(letter: str, value: Any, ranges: Ranges | None = None) -> Markup:
         latex_of(value)
     long = {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if _is_long(x)}
     if not long:
-        return _matrix(letter, rows)
+        return _matrix(letter, rows, names)
     numbers = [x for x in long.values() if not getattr(x, "free_symbols", ())]
     if len(numbers) == len(long):
         rounded = [[_rounded(x) for x in row] for row in rows]
-        near = _matrix(letter, rounded, r"\approx")
+        near = _matrix(letter, rounded, names, r"\approx")
         if any("exact" in number_text(x) for x in numbers):  # too long to be read
             return near
         exact = Markup(
             '<details class="exact away"><summary>{}, exact</summary>{}</details>'
-        ).format(mathml(letter), _matrix(letter, rows))
+        ).format(mathml(letter), _matrix(letter, rows, names))
         return Markup("{}{}").format(near, exact)
-    return _with_names(letter, rows, long, ranges or {})
+    return _abbreviated(letter, rows, long, ranges or {}, names)
 
 
 def _short_form(rows: list[list[Any]]) -> str:
@@ -164,23 +178,33 @@ def _rounded(value: Any) -> Any:
     return sp.N(value, 6) if len(number_text(value)) > SHORT_NUMBER else value
 
 
-def _matrix(letter: str, rows: list[list[Any]], relation: str = "=") -> Markup:
+def _matrix(letter: str, rows: list[list[Any]], names: Names | None, relation: str = "=") -> Markup:
     """A matrix; a long column along the line, a large one folded."""
     count = len(rows) * len(rows[0])
     if len(rows[0]) == 1 and len(rows) > TALLEST:
         if count > MOST_OPEN:
-            inner = _line(letter, rows, relation)
+            inner = _line(letter, rows, names, relation)
             return _box(letter, f"{count} entries", inner)
-        return _line(letter, rows, relation)
-    made = mathml(f"{letter} {relation} {_bracketed(rows)}", block=True)
+        return _line(letter, rows, names, relation)
+    before = f"{letter} {relation}"
+    made = (
+        _named(before, [[usual_latex(x) for x in row] for row in rows], names)
+        if names
+        else mathml(f"{before} {_bracketed(rows)}", block=True)
+    )
     return made if count <= MOST_OPEN else _box(letter, f"{len(rows)} by {len(rows[0])}", made)
 
 
-def _line(letter: str, rows: list[list[Any]], relation: str) -> Markup:
-    """A column as a list of entries that wraps."""
-    *before, last = [typeset(row[0]) for row in rows]
+def _line(letter: str, rows: list[list[Any]], names: Names | None, relation: str) -> Markup:
+    """A column as a list of entries that wraps, each with its name where it has one."""
+    beside = names[0] if names and len(names[0]) == len(rows) else [None] * len(rows)
+    told = [
+        Markup("") if x is None else Markup('<span class="soft">{}:</span> ').format(visible(x))
+        for x in beside
+    ]
+    *before, last = [t + typeset(row[0]) for t, row in zip(told, rows, strict=True)]
     marked = (Markup('<span class="nobr">{},</span>').format(x) for x in before)
-    entries = Markup(" ").join([*marked, last])
+    entries = Markup(" ").join([*marked, Markup('<span class="nobr">{}</span>').format(last)])
     return Markup('<div class="line">{} ({})</div>').format(mathml(f"{letter} {relation}"), entries)
 
 
@@ -193,13 +217,29 @@ def _box(letter: str, size: str, inner: Markup) -> Markup:
 def _bracketed(rows: list[list[Any]]) -> str:
     """The entries in brackets."""
     if any(isinstance(x, float) for row in rows for x in row):
-        body = r" \\ ".join(" & ".join(usual_latex(x) for x in row) for row in rows)
-        return rf"\begin{{bmatrix}} {body} \end{{bmatrix}}"
+        return matrix_latex([[usual_latex(x) for x in row] for row in rows])
     return usual_latex(sp.Matrix(rows))
 
 
-def _with_names(
-    letter: str, rows: list[list[Any]], long: Mapping[tuple[int, int], Any], ranges: Ranges
+def _named(before: str, cells: list[list[str]], names: Names | None) -> Markup:
+    """A matrix with the names of rows and columns beside it.
+
+    Names go past the converter, which reads LaTeX: a sign stands for each, and is replaced after it.
+    """
+    known = [shortened(x) for side in names or () for x in side]
+    signs = {x: chr(FIRST_SIGN + k) for k, x in enumerate(dict.fromkeys(known))}
+    stand = [[signs[shortened(x)] for x in side] for side in names or ((), ())]
+    made = mathml(f"{before} {matrix_latex(cells, (stand[0], stand[1]))}", block=True)
+    named = {sign: html_text(x) for x, sign in signs.items()}
+    return Markup(SIGNS.sub(lambda m: named.get(m[0], ""), made))
+
+
+def _abbreviated(
+    letter: str,
+    rows: list[list[Any]],
+    long: Mapping[tuple[int, int], Any],
+    ranges: Ranges,
+    names: Names | None,
 ) -> Markup:
     """The matrix with a name for each long entry, and what the names stand for on demand."""
     base = re.sub(r"[_^].*", "", letter).lower()
@@ -211,11 +251,11 @@ def _with_names(
             else f"{base}_{{{i + 1}{',' if max(i, j) > 8 else ''}{j + 1}}}"
         )
 
-    body = r" \\ ".join(
-        " & ".join(name(i, j) if (i, j) in long else usual_latex(x) for j, x in enumerate(row))
+    cells = [
+        [name(i, j) if (i, j) in long else usual_latex(x) for j, x in enumerate(row)]
         for i, row in enumerate(rows)
-    )
-    matrix = mathml(rf"{letter} = \begin{{bmatrix}} {body} \end{{bmatrix}}", block=True)
+    ]
+    matrix = _named(f"{letter} =", cells, names)
     entries = Markup("").join(
         Markup('<div class="line">{} {}</div>').format(mathml(f"{name(*at)} ="), shown(x, ranges))
         for at, x in long.items()
@@ -227,13 +267,15 @@ def _with_names(
 
 
 def equations(
-    named: Iterable[tuple[str, Callable[[], Any]]], ranges: Ranges | None = None
+    named: Iterable[tuple[str, Callable[[], Any]]],
+    ranges: Ranges | None = None,
+    names: Mapping[str, Names] | None = None,
 ) -> tuple[list[Markup], list[str]]:
-    """Equations ``letter = value``, and why the others do not exist."""
+    """Equations ``letter = value``, and why the others do not exist; ``names`` are by letter."""
     found, missing = [], []
     for letter, obtain in named:
         try:
-            found.append(equation(letter, obtain(), ranges))
+            found.append(equation(letter, obtain(), ranges, (names or {}).get(letter)))
         except ObliqueTDError as error:
             missing.append(f"{_plain(letter)}: {error}")
     return found, missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -78,6 +78,7 @@ class ModelReport:
     learners: list[LearnerSection]
     pictures: dict[str, Picture] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
+    remarks: Sequence[str] = ()
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -259,7 +260,10 @@ def text_link(text: str, kind: str = "text/plain;charset=utf-8") -> str:
 
 
 def report_on(
-    problem: PolicyEvaluation, title: str = "model", learners: Learner | Iterable[Learner] = ()
+    problem: PolicyEvaluation,
+    title: str = "model",
+    learners: Learner | Iterable[Learner] = (),
+    remarks: Sequence[str] = (),
 ) -> ModelReport:
     """Gather a report.
 
@@ -269,6 +273,8 @@ def report_on(
     title : str
     learners : Learner or iterable of them
         Shown beside those of the package, in every table and picture.
+    remarks : sequence of str
+        Where the model comes from, as sentences under the title.
 
     Raises
     ------
@@ -294,12 +300,9 @@ def report_on(
     ]  # double sampling takes every pair of outcomes
     analysis = analyze(problem, METHODS, named((*shown, *own)))
     ranges = ranges_of(problem)
-    matrices, gaps = equations(problem.equations(), ranges)
-    if matrices:
-        order = Markup("<p>{}</p>").format(" ".join(problem.remarks()))
-        matrices = [order, *matrices]
+    matrices, gaps = equations(problem.equations(), ranges, problem.names())
     sections = [_section(row, ranges) for row in analysis.learners]
-    report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps)
+    report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps, remarks=remarks)
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]
     for name, make in MAKERS.items():
         try:
@@ -339,6 +342,15 @@ def _section(row: LearnerRow, ranges: Ranges) -> LearnerSection:
         told.append(
             Markup("largest constant step size that is stable in mean square: {}").format(limit)
         )
+    if row.bound:
+        told.append(
+            Markup(
+                "every constant step size below {} is stable in mean square: a certified bound; the largest is "
+                "not known, since the learner carries a trace"
+            ).format(row.bound)
+        )
+    elif row.no_bound:
+        told.append(prose(f"no bound on constant step sizes in mean square: {row.no_bound}"))
     verdict = row.verdict if row.over is not None else stability.verdict
     return LearnerSection(row.name, verdict, told, parts, link, problem)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 
@@ -15,6 +14,7 @@ from obliquetd.dynamics.regions import domain_of, stability_map
 from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.intervals import where_text
 from obliquetd.report.plain import formula_text
 
 __all__ = ["PARTLY", "PLANE_SIZE", "OverSymbols", "over_symbols"]
@@ -90,13 +90,11 @@ def _fits(size: tuple[int, int], limit: tuple[int, int]) -> bool:
 def _on_a_line(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> OverSymbols:
     region = stability_region(problem, learner, symbol)
     whole = domain_of(problem, learner, symbol) & problem.valid_range(symbol)
-    if region == whole == sp.S.Reals:
-        return OverSymbols("stable", f"for any {symbol}")
     if region == whole:
-        return OverSymbols("stable", f"for {symbol} in {interval_text(whole)}")
+        return OverSymbols("stable", where_text(whole, symbol))
     if region is sp.S.EmptySet:
-        return OverSymbols("stable nowhere", f"for {symbol} in {interval_text(whole)}")
-    return OverSymbols(PARTLY, f"for {symbol} in {interval_text(region)}")
+        return OverSymbols("stable nowhere", where_text(whole, symbol))
+    return OverSymbols(PARTLY, where_text(region, symbol))
 
 
 def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
@@ -120,28 +118,3 @@ def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
     if verdicts == {False}:
         return OverSymbols("stable nowhere", inside)
     return OverSymbols(PARTLY, f"{inside}; the picture of the plane shows where")
-
-
-def interval_text(region: Any) -> str:
-    """A union of intervals and points as it is written by hand.
-
-    Examples
-    --------
-    >>> interval_text(sp.Union(sp.Interval.Ropen(0, sp.Rational(1, 3)), sp.FiniteSet(1)))
-    '[0, 1/3) or {1}'
-    """
-    parts = region.args if isinstance(region, sp.Union) else (region,)
-    out = []
-    for part in parts:
-        if isinstance(part, sp.Interval):
-            left, right = "(" if part.left_open else "[", ")" if part.right_open else "]"
-            out.append(f"{left}{_end(part.start)}, {_end(part.end)}{right}")
-        else:
-            out.append("{" + ", ".join(map(_end, part.args)) + "}")
-    return " or ".join(out)
-
-
-def _end(number: Any) -> str:
-    if number in (sp.oo, -sp.oo):
-        return str(number)
-    return str(number) if len(str(number)) <= 20 else f"{sp.N(number, 6)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from obliquetd.claims import ClaimResult, Pack, Reference, pack_of, tally
 from obliquetd.learners import Learner
@@ -16,9 +16,14 @@ __all__ = ["card_page", "claims_page", "model_page", "write_page"]
 
 
 def model_page(
-    problem: PolicyEvaluation, title: str = "model", learners: Learner | Iterable[Learner] = ()
+    problem: PolicyEvaluation,
+    title: str = "model",
+    learners: Learner | Iterable[Learner] = (),
+    remarks: Sequence[str] = (),
 ) -> str:
     """The report on a model as HTML text; learners of the reader's own stand beside the package's.
+
+    ``remarks`` are sentences under the title on where the model comes from.
 
     Examples
     --------
@@ -27,7 +32,7 @@ def model_page(
     >>> page.startswith("<!doctype html>"), "<script" in page, page.count("<svg")
     (True, False, 5)
     """
-    return page_of(report_on(problem, title, learners))
+    return page_of(report_on(problem, title, learners, remarks))
 
 
 def page_of(report: ModelReport) -> str:

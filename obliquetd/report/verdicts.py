@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -18,6 +18,8 @@ from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.compare import ROUNDED
+from obliquetd.problem.metrics import root_mean_squared_error, weighted_norm
+from obliquetd.problem.requests import read_values
 from obliquetd.report.over_symbols import OverSymbols, over_symbols
 from obliquetd.report.plain import formula_text, plain_cell
 
@@ -31,6 +33,8 @@ LARGEST_VERDICT = 40
 """Weights up to which stability is decided where it takes more than eigenvalues in floats."""
 LARGEST_LIMIT = 150
 """Entries of the second moments up to which the largest step size is computed."""
+LARGEST_BOUND = 2_000
+"""Rows of the model times squares of the weights up to which a bound is sought for a learner with a trace."""
 LONGEST_LIMIT = 256
 """Bits of the numbers up to which it is computed."""
 
@@ -51,6 +55,11 @@ class LearnerRow:
         The verdict on the expected update; None where there is none.
     limit : number or None
         The largest constant step size that is stable in mean square, where one is computed.
+    bound : StepSizeLimit or None
+        With a trace, where the largest is not known: a certified bound, below which every constant step
+        size is stable in mean square.
+    no_bound : str
+        Why there is no bound, where one was sought.
     cases : tuple of SignCase
         With symbols: the mean dynamics in each case of the signs that the rule asks for.
     over : OverSymbols or None
@@ -65,6 +74,8 @@ class LearnerRow:
     error: ObliqueTDError | None = None
     stability: Stability | None = None
     limit: Any = None
+    bound: Any = None
+    no_bound: str = ""
     cases: tuple[SignCase[MeanDynamics], ...] = ()
     over: OverSymbols | None = None
     rounding: float = 0.0
@@ -147,7 +158,7 @@ def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) ->
 
 def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
     """The row of one learner; what does not exist is in its ``error``."""
-    if problem.arithmetic == "symbolic":
+    if problem.arithmetic == "symbolic" or learner.symbols:
         return _row_over_symbols(problem, name, learner)
     dyn = mean_dynamics(problem, learner)
     stability = _attempt(lambda: _stability(dyn))
@@ -155,7 +166,21 @@ def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> Learn
     limit = 0 if unstable else _attempt(lambda: _limit(problem, learner))
     error, numbers = _numbers(problem, dyn)
     bound = _attempt(lambda: dyn.rounding) if numbers else None
-    return LearnerRow(name, dyn, numbers, error, stability, limit, rounding=bound or 0.0)
+    found = LearnerRow(name, dyn, numbers, error, stability, limit, rounding=bound or 0.0)
+    stable = stability is not None and stability.verdict == "stable"
+    return _with_bound(found, problem) if stable and limit is None else found
+
+
+def _with_bound(row: LearnerRow, problem: PolicyEvaluation) -> LearnerRow:
+    """The same with a certified bound for the step size of a learner with a trace, or why there is none."""
+    learner = row.dynamics.learner
+    cells = len(problem.mdp.table) * _weights(problem, learner) ** 2
+    if not learner.has_memory or cells > LARGEST_BOUND:
+        return row
+    try:
+        return replace(row, bound=step_size_limit(problem, learner))
+    except ObliqueTDError as error:
+        return replace(row, no_bound=str(error))
 
 
 def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
@@ -169,11 +194,11 @@ def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) ->
     if _weights(problem, learner) <= LARGEST_VERDICT:
         found = _attempt(lambda: over_symbols(problem, learner, cases))
     if len(cases) > 1:
-        return LearnerRow(name, dyn, {}, None, None, None, cases, found)
+        return LearnerRow(name, dyn, {}, cases=cases, over=found)
     dyn = cases[0].value
     stability = _attempt(lambda: _stability(dyn))
     missing, numbers = _numbers(problem, dyn)
-    return LearnerRow(name, dyn, numbers, missing, stability, None, cases, found)
+    return LearnerRow(name, dyn, numbers, missing, stability, cases=cases, over=found)
 
 
 def _numbers(
@@ -183,7 +208,11 @@ def _numbers(
     try:
         v_hat = dyn.v_hat
         gap = [a - b for a, b in zip(v_hat, problem.best, strict=True)]
-        return None, {"rmse": problem.rmse(v_hat), "to_best": problem.weighted_norm(gap)}
+        ops = dyn.operators  # over a field that has the learner's symbols, too
+        return None, {
+            "rmse": root_mean_squared_error(ops, read_values(ops, v_hat)),
+            "to_best": weighted_norm(ops, read_values(ops, gap)),
+        }
     except ObliqueTDError as error:
         return error, {}
 

@@ -13,7 +13,7 @@ from typing import Any
 from obliquetd.errors import InputError
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.words.coq import coq_file
-from obliquetd.words.letters import Word
+from obliquetd.words.letters import Word, require_word
 from obliquetd.words.makers import inverse, letter
 from obliquetd.words.theory import Derivation, prove, simplify
 from obliquetd.words.values import evaluate, evaluate_native
@@ -110,6 +110,7 @@ def solve(X_of: Word) -> FixedPoint:
     >>> td.evaluate(problem) == problem.fixed_point("td").theta
     True
     """
+    require_word(X_of, "X")
     if X_of.shape != ("n", "d"):
         told = "nothing" if X_of.shape is None else " by ".join(X_of.shape)
         raise InputError(

@@ -24,7 +24,7 @@ import sympy as sp
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.errors import InputError
 
-__all__ = ["Letter", "Node", "Product", "Word", "add_letter"]
+__all__ = ["Letter", "Node", "Product", "Word", "add_letter", "require_word"]
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,7 @@ class Word:
         return Word.of({p: sp.sympify(c).subs(numbers) for p, c in self.terms})
 
     def __matmul__(self, other: Word) -> Word:
+        require_word(other, "the right side of @")
         out: dict[Product, Any] = {}
         for p, a in self.terms:
             for q, b in other.terms:
@@ -174,19 +175,24 @@ class Word:
         return self._joined("product", other, out)
 
     def __add__(self, other: Word) -> Word:
+        require_word(other, "the right side of +")
         out: dict[Product, Any] = dict(self.terms)
         for p, c in other.terms:
             out[p] = out.get(p, 0) + c
         return self._joined("sum", other, out)
 
     def __sub__(self, other: Word) -> Word:
+        require_word(other, "the right side of -")
         return self._joined("minus", other, dict((self + (-1) * other).terms))
 
     def __neg__(self) -> Word:
         return -1 * self
 
+    def __mul__(self, factor: Any) -> Word:
+        return self.__rmul__(factor)
+
     def __rmul__(self, factor: Any) -> Word:
-        number = sp.sympify(factor)
+        number = _coefficient(factor)
         word = Word.of({p: number * c for p, c in self.terms})
         return replace(word, written=Node("scale", (number, self.tree)))
 
@@ -217,6 +223,52 @@ class Word:
         if total is None:
             raise InputError("the zero word has no shape, so it stands for no matrix")
         return total
+
+
+def _coefficient(factor: Any) -> Any:
+    """A number or formula that stands before a word."""
+    if isinstance(factor, Word):
+        raise InputError(
+            f"{factor} times a word; the product of two words is written with @, as in Xi @ Phi"
+        )
+    try:
+        number = sp.sympify(factor)
+    except (sp.SympifyError, TypeError):
+        number = None
+    if not isinstance(number, sp.Expr):
+        raise InputError(
+            f"a word times {_called(factor)}; expected a number or a formula, such as 2 or gamma, or @ for a product"
+        )
+    return number
+
+
+def require_word(value: Any, what: str) -> Word:
+    """A word as it is; an error that says how to make one for anything else.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(value, Word):
+        return value
+    hint = ""
+    if callable(value):
+        hint = "; give what it returns"
+    elif isinstance(value, int | float | sp.Expr):
+        hint = f", such as {value} * identity()" if value != 0 else ", such as ZERO"
+    raise InputError(
+        f"{what} is {_called(value)}; expected a word: letters of obliquetd.words, such as Phi and Xi or "
+        f"letter('A', 'n n'), and what @, + and - make of them{hint}"
+    )
+
+
+def _called(value: Any) -> str:
+    """What came, short enough for a sentence."""
+    name = getattr(value, "__name__", None)
+    if callable(value) and isinstance(name, str):
+        return f"the {'class' if isinstance(value, type) else 'function'} {name}"
+    shown = " ".join(repr(value).split())
+    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
 def _tree_of(word: Word) -> Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from obliquetd.errors import InputError
-from obliquetd.words.letters import Letter, Node, Word
+from obliquetd.words.letters import Letter, Node, Word, require_word
 
 __all__ = ["ZERO", "identity", "inverse", "inverse_of", "letter", "ones"]
 
@@ -40,8 +40,8 @@ def letter(
     >>> print((Xi @ Phi).T, (Xi @ Phi).shape)
     Phi' Xi ('n', 'd')
     """
-    dims = shape.split()
-    if len(dims) != 2 or not name.strip():
+    dims = shape.split() if isinstance(shape, str) else []
+    if len(dims) != 2 or not isinstance(name, str) or not name.strip():
         raise InputError(
             f"the letter {name!r} has the shape {shape!r}; expected a name, and two dimension names "
             "separated by a space, as in 'n d'"
@@ -122,6 +122,7 @@ def inverse(word: Word, name: str = "") -> Word:
     >>> print(inverse(A @ B))
     B^-1 A^-1
     """
+    require_word(word, "what is inverted")
     if not name:
         if len(word.terms) == 1 and word.terms[0][1] == 1 and len(word.terms[0][0]) > 1:
             product = word.terms[0][0]

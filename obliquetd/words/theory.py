@@ -16,13 +16,14 @@ each term is zero by its rule, and the identity is one of coefficients.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
 from obliquetd.errors import InputError
-from obliquetd.words.letters import Letter, Product, Word, add_letter
+from obliquetd.words.letters import Letter, Product, Word, add_letter, require_word
 from obliquetd.words.makers import ZERO, inverse_of, ones
 
 __all__ = ["Derivation", "Given", "Step", "Theory", "assumed", "prove", "simplify"]
@@ -169,7 +170,7 @@ class Theory:
     """
 
     def __init__(self, rules: Iterable[tuple[Word, Word] | Given]) -> None:
-        self.given = tuple(g if isinstance(g, Given) else Given(*g) for g in rules)
+        self.given = tuple(map(_given, rules))
         self.rules: list[Rule] = []
         for number, one in enumerate(self.given):
             left, right = one.left, one.right
@@ -241,9 +242,27 @@ def assumed(words: Iterable[Word]) -> list[Given]:
 
 
 def _theory(words: tuple[Word, ...], given: Iterable[tuple[Word, Word]]) -> Theory:
-    pairs = tuple(given)
-    written = (*words, *(side for pair in pairs for side in pair))
+    if isinstance(given, Word | str) or not isinstance(given, Iterable):
+        raise InputError("given is no list; expected pairs of words, as in given=[(left, right)]")
+    pairs = tuple(map(_given, given))
+    written = (*words, *(side for pair in pairs for side in (pair.left, pair.right)))
     return Theory([*assumed(written), *pairs])
+
+
+def _given(pair: Any) -> Given:
+    """An assumed equation as it is, or made of its two sides."""
+    if isinstance(pair, Given):
+        return pair
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise InputError(
+            "an assumed equation is a pair of words, its left and its right side, as in "
+            "given=[(left, right)]"
+        )
+    left, right = (
+        require_word(side, f"the {name} side of an assumed equation")
+        for name, side in zip(("left", "right"), pair, strict=True)
+    )
+    return Given(left, right)
 
 
 def prove(left: Word, right: Word, given: Iterable[tuple[Word, Word]] = ()) -> Derivation:
@@ -273,7 +292,8 @@ def prove(left: Word, right: Word, given: Iterable[tuple[Word, Word]] = ()) -> D
     >>> prove(Pi.T, Pi).proved
     False
     """
-    return _theory((left, right), given).derive(left, right)
+    words = require_word(left, "the left side"), require_word(right, "the right side")
+    return _theory(words, given).derive(*words)
 
 
 def simplify(word: Word, given: Iterable[tuple[Word, Word]] = ()) -> Word:
@@ -286,4 +306,4 @@ def simplify(word: Word, given: Iterable[tuple[Word, Word]] = ()) -> Word:
     >>> print(simplify(inverse(A) @ A @ A - A.T @ inverse(A).T))
     - I + A
     """
-    return _theory((word,), given).normal_form(word)
+    return _theory((require_word(word, "what is simplified"),), given).normal_form(word)

@@ -8,7 +8,8 @@ from typing import Any
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.errors import InputError
 from obliquetd.problem import Operators, PolicyEvaluation
-from obliquetd.words.letters import Letter, Word
+from obliquetd.problem.required import require_problem
+from obliquetd.words.letters import Letter, Word, require_word
 
 __all__ = ["evaluate", "evaluate_native"]
 
@@ -57,7 +58,8 @@ def evaluate_native(
     word: Word, problem: PolicyEvaluation, values: Mapping[str, Any] | None = None
 ) -> Matrix:
     """The same as a matrix of the package's own."""
-    ops = problem.native
+    require_word(word, "what is evaluated")
+    ops = require_problem(problem).native
     given = dict(values or {})
     sizes = {"1": 1, "n": ops.n, "d": ops.Phi.shape[1]}
     found: dict[str, Matrix] = {}

@@ -243,3 +243,32 @@ def test_weights_of_many_denominators_take_fewer_points(sparse, monkeypatch):
     ((all_points, spared, proved),) = points
     assert proved
     assert 2 * spared >= all_points
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data(), st.integers(1, 2), st.integers(1, 4), st.integers(1, 2))
+def test_a_system_without_symbols_is_one_of_rationals(data, dimension, n, m):
+    """Against the exact matrices, and as a part of a field with symbols: sums with functions go on."""
+    number = st.fractions(-9, 9, max_denominator=9)
+    rows, right = (
+        [[QQ(v.numerator, v.denominator) for v in line]
+         for line in data.draw(st.lists(st.lists(number, min_size=k, max_size=k), min_size=n, max_size=n))]
+        for k in (n, m)
+    )  # fmt: skip
+    field = FIELDS[dimension]
+    A, B = (
+        field.matrix([[field.domain.convert(v) for v in line] for line in part], (n, len(part[0])))
+        for part in (rows, right)
+    )
+    exact, sides = (EXACT.matrix(part, (n, len(part[0]))) for part in (rows, right))
+    try:
+        wanted = exact.solve(sides).rows()
+    except SingularError:
+        with pytest.raises(SingularError):
+            A.solve(B)
+        return
+    X = A.solve(B)
+    assert X.rows() == [[field.domain.convert(v) for v in line] for line in wanted]
+    assert (A @ X - B).is_zero()
+    gen = field.domain.from_sympy(field.symbols[0])
+    assert (A.scaled(gen).solve(B).scaled(gen) - X).is_zero()

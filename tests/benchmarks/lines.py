@@ -76,28 +76,24 @@ def sparse_problem(n, d=0, discount=0.99, learner_features=None):
 # --- mean dynamics ------------------------------------------------------------------------
 
 
-@line("A, b of TD, exact, d = 16", "the sums of TD alone in FLINT", (10, 20, 40, 80), 2)
-def exact_td(n):
-    problem = dense_rational(n, 16)
-    peer = sketches.exact_sums(problem.native, problem.native.xi)
-
-    def ours():
-        dyn = mean_dynamics(problem, TD())
-        return dyn.A, dyn.b
-
-    return ours, peer
+def computed(problem, learner):
+    dyn = mean_dynamics(problem, learner)
+    return dyn.A, dyn.b
 
 
-@line("A, b of ETD, exact, d = 16", "f and the sums of ETD alone in FLINT", (10, 20, 40, 80), 2)
-def exact_etd(n):
-    problem = dense_rational(n, 16)
-    peer = sketches.exact_sums(problem.native, problem.native.xi, emphatic=True)
+def exact_line(learner, peer):
+    """A, b of a learner in rationals; with its emphasis where it has one."""
 
-    def ours():
-        dyn = mean_dynamics(problem, ETD())
-        return dyn.A, dyn.b
+    @line(f"A, b of {learner.name}, exact, d = 16", peer, (10, 20, 40, 80), 2)
+    def exact(n):
+        problem = dense_rational(n, 16)
+        emphatic = isinstance(learner, ETD)
+        peer = sketches.exact_sums(problem.native, problem.native.xi, emphatic=emphatic)
+        return lambda: computed(problem, learner), peer
 
-    return ours, peer
+
+exact_line(TD(), "the sums of TD alone in FLINT")
+exact_line(ETD(), "f and the sums of ETD alone in FLINT")
 
 
 def float_problem(n, d):
@@ -122,11 +118,24 @@ def float_td(n):
     Phi, xi = np.array(problem.Phi, dtype=float), np.array(problem.xi, dtype=float).ravel()
     peer = sketches.float_sums(problem.native, Phi, xi)
 
-    def ours():
-        dyn = mean_dynamics(problem, TD())
-        return dyn.A, dyn.b
+    return lambda: computed(problem, TD()), peer
 
-    return ours, peer
+
+@line(
+    "the same, the first on a problem", "the sums of TD alone in numpy, no bounds", (100, 200), None
+)
+def first_float_td(n):
+    """With nothing kept of what the outcomes add up to, but with xi."""
+    problem = float_problem(n, 16)
+    Phi, xi = np.array(problem.Phi, dtype=float), np.array(problem.xi, dtype=float).ravel()
+
+    def ours():
+        known = vars(problem.native)
+        for name in [k for k in known if k.startswith("_")]:
+            del known[name]
+        return computed(problem, TD())
+
+    return ours, sketches.float_sums(problem.native, Phi, xi)
 
 
 @line("A, b of TD with a symbol, d = 4", "theta by values at d + 1 discounts", (20, 50, 100), None)
@@ -152,36 +161,31 @@ def float_trace(n):
     xi = np.array(problem.xi, dtype=float).ravel()
     Phi = np.array(problem.Phi, dtype=float)
 
-    def ours():
-        dyn = mean_dynamics(problem, TD(lam=0.5))
-        return dyn.A, dyn.b
-
     def peer():
         e = linalg.splu(sparse.csc_array(sparse.eye_array(n) - 0.99 * 0.5 * P.T)).solve(
             xi[:, None] * Phi
         )
         return e.T @ (Phi - 0.99 * (P @ Phi)), e.T @ r
 
-    return ours, peer
+    return lambda: computed(problem, TD(lam=0.5)), peer
 
 
 # --- stability ----------------------------------------------------------------------------
 
 
-@line("region of TD, d = n / 2", "intervals of floats for TD alone, to 10^-6", (4, 6, 12), 2)
-def region_td(n):
-    problem = random_problem(n, n // 2, seed=1, discount="gamma")
-    peer = sketches.region_by_boxes(
-        random_problem(n, n // 2, seed=1, discount=1).native, setd=False
-    )
-    return lambda: stability_region(again(problem), TD(), "gamma"), peer
+def region_line(learner):
+    name = f"region of {learner.name}, d = n / 2"
+
+    @line(name, f"intervals of floats for {learner.name} alone, to 10^-6", (4, 6, 12), 2)
+    def region(n):
+        problem = random_problem(n, n // 2, seed=1, discount="gamma")
+        at = random_problem(n, n // 2, seed=1, discount=1).native
+        peer = sketches.region_by_boxes(at, setd=isinstance(learner, SETD))
+        return lambda: stability_region(again(problem), learner, "gamma"), peer
 
 
-@line("region of SETD, d = n / 2", "intervals of floats for SETD alone, to 10^-6", (4, 6, 12), 2)
-def region_setd(n):
-    problem = random_problem(n, n // 2, seed=1, discount="gamma")
-    peer = sketches.region_by_boxes(random_problem(n, n // 2, seed=1, discount=1).native, setd=True)
-    return lambda: stability_region(again(problem), SETD(), "gamma"), peer
+region_line(TD())
+region_line(SETD())
 
 
 @line("exact A and verdict of TD, d = n", "numpy eigenvalues of A in floats", (10, 20, 40), None)

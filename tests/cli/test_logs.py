@@ -78,3 +78,69 @@ def test_a_target_that_is_none(tmp_path):
     path = log_of(tmp_path)
     assert "expected uniform, behavior" in run("analyze", path, "--target", "best", expect=2).stderr
     assert "nothere.json" in run("analyze", path, "--target", "nothere.json", expect=2).stderr
+
+
+def test_analyze_shows_intervals_of_a_log(tmp_path):
+    path = log_of(tmp_path)
+    told = run("analyze", path, "--discount", "1/2", "--learner", "td")
+    for words in ("95 % intervals, delta method", "v_pi(0)", "theta(1) of td", "too short"):
+        assert words in told.stdout
+    data = json.loads(run("analyze", path, "--discount", "1/2", "--learner", "td", "--json").stdout)
+    wanted = read_log(path).confidence(discount="1/2", methods=["td"])
+    found = {(a["quantity"], a["method"], a["of"]): a for a in data["confidence"]["answers"]}
+    for answer in wanted.answers:
+        assert found[answer[:3]]["standard_error"] == pytest.approx(answer.standard_error)
+    assert "rmse of td" in data["confidence"]["problems"]
+    symbolic = run("analyze", path, "--discount", "gamma", "--learner", "td").stdout
+    assert "no confidence intervals: give numbers for gamma" in symbolic
+
+
+@pytest.mark.parametrize("target", [None, "behavior", "uniform"])
+def test_intervals_are_of_the_policies_that_were_asked_for(target, tmp_path):
+    for columns in ((), ("behavior",), ("behavior", "target")):
+        path = log_of(tmp_path, *columns)
+        options = ["--target", target] if target else []
+        given = ("analyze", path, "--discount", "1/2", "--learner", "td", "--json", *options)
+        answers = json.loads(run(*given).stdout)["confidence"]["answers"]
+        wanted = read_log(path).confidence(target, discount="1/2", methods=["td"])
+        told = {a["of"]: a["standard_error"] for a in answers if a["quantity"] == "v_pi"}
+        for state in (0, 1):
+            error = wanted.interval("v_pi", state).standard_error
+            assert told[state] == pytest.approx(error, rel=1e-6)
+
+
+def test_a_log_is_read_once(tmp_path, monkeypatch):
+    from obliquetd.formats import log
+
+    path, reads = log_of(tmp_path), []
+    monkeypatch.setattr(
+        log, "lines_of", lambda file, own=log.lines_of: reads.append(file) or own(file)
+    )
+    run("analyze", path, "--discount", "1/2", "--learner", "td")
+    assert len(reads) == 1
+
+
+def test_what_a_reader_of_a_log_is_told(tmp_path, monkeypatch):
+    path = log_of(tmp_path)
+    told = run("analyze", path, "--learner", "td").stdout
+    assert "the discount is 1, since a log names none" in told
+    assert (
+        "the discount is" not in run("analyze", path, "--learner", "td", "--discount", "1/2").stdout
+    )
+    simulated = run(
+        "simulate", path, "--discount", "1/2", "--learner", "td", "--steps", "10", "--runs", "2"
+    )
+    assert "not on the log itself" in simulated.stdout
+
+
+def test_values_have_intervals_where_weights_do_not_exist(tmp_path):
+    """Two closed classes: no xi, and so no fixed point, but values."""
+    path = tmp_path / "two.csv"
+    lines = ["a,x,a,1,0,1", "a,x,a,2,0,0", "b,x,b,1,0,1", "b,x,b,0,0,0"]
+    path.write_text("\n".join([f"{HEAD},first", *lines]) + "\n")
+    given = ("analyze", path, "--discount", "1/2", "--learner", "td", "--json")
+    found = json.loads(run(*given, expect=2).stdout)["confidence"]
+    assert [(a["quantity"], a["of"]) for a in found["answers"]] == [("v_pi", "a"), ("v_pi", "b")]
+    assert "recurrent classes" in found["problems"]["xi"]
+    # rewards 1 and 2: the standard error of their mean is 1/2 / sqrt(2), and the value is twice the mean
+    assert found["answers"][0]["standard_error"] == pytest.approx(0.5 / 2**0.5 * 2)

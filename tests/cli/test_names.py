@@ -106,8 +106,20 @@ def test_a_notebook_shows_a_name_and_no_more(name):
 
 
 @given(names)
-@settings(max_examples=25)
+@settings(max_examples=8)
+@example("\x1b]0;title\x07\n\u202e")
 def test_the_terminal_never_gets_a_control_character(tmp_path_factory, name):
+    through_the_terminal(tmp_path_factory, name)
+
+
+@pytest.mark.slow
+@given(names)
+@settings(max_examples=60)
+def test_the_terminal_never_gets_a_control_character_of_many(tmp_path_factory, name):
+    through_the_terminal(tmp_path_factory, name)
+
+
+def through_the_terminal(tmp_path_factory, name):
     folder = tmp_path_factory.mktemp("named")
     save_model(problem_named("x" + name), folder / "m.json")
     done = run("analyze", folder / "m.json", "--learner", "td")

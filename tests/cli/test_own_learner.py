@@ -53,8 +53,12 @@ def test_a_file_runs_through_every_command(folder):
         run("search", f"{folder}/family.py:VTrace", "--states", 2, "--features", 1, "--json").stdout
     )
     assert found["certificate"]["claim"] == "unstable"
+
+
+@pytest.mark.slow
+def test_a_file_is_on_the_page_of_a_model(folder):
     page = folder / "page.html"
-    run("report", model, "--learner", f"{folder}/family.py:HTD", "-o", page)
+    run("report", folder / "model.json", "--learner", f"{folder}/family.py:HTD", "-o", page)
     assert "HTD" in page.read_text()
 
 

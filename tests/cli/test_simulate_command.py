@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
 
 from obliquetd import MDP, Policy, PolicyEvaluation, save_model
 from obliquetd.domains import baird_star, boyan_chain, two_state, w_to_2w
+from obliquetd.dynamics import step_size_limit
 from obliquetd.experiments import simulate
 from obliquetd.learners import GTD2, SETD, TD
 from obliquetd.report.noise import LARGEST
@@ -149,12 +151,29 @@ def test_a_diverging_learner_does_not_look_perfect(tmp_path):
         assert len(row["remarks"]) == 2
 
 
+def test_a_bound_on_step_sizes_with_a_trace(tmp_path):
+    """With a trace, a certified bound named as such, or why there is none; never a larger number."""
+    save_model(two_state("1/2", reward=1), tmp_path / "t.json")
+    given = ("analyze", tmp_path / "t.json", "--lam", "1/2", "--learner", "td", "--learner", "etd")
+    told = run(*given).stdout
+    bound = step_size_limit(two_state("1/2", reward=1), TD(lam="1/2"))
+    shown = float(re.search(r"stable below (\S+) \(certified bound\)", told)[1])
+    assert bound.kind == "certified lower bound"
+    assert 0.9999 * float(bound) < shown <= float(bound)
+    assert "no bound is known" in told
+    assert "etd (step sizes)" in told
+    rows = {row["learner"]: row for row in strict(run(*given, "--json").stdout)["learners"]}
+    assert rows["td"]["step_size_limit"] is None
+    assert rows["td"]["step_size_bound"] == {"below": float(bound), "kind": bound.kind}
+
+
 def test_verdicts_and_step_sizes(model, tmp_path):
     data = strict(run("analyze", model, "--json").stdout)
     rows = {row["learner"]: row for row in data["learners"]}
     assert rows["setd"]["step_size_limit"] == "1/4"
     assert rows["td"]["step_size_limit"] == "0"
     assert rows["etd"]["step_size_limit"] is None
+    assert "step_size_bound" not in rows["etd"]  # its trace is not bounded
     assert not any("zero" in remark for remark in data["remarks"])
     floats = strict(run("analyze", model, "--arithmetic", "float", "--json").stdout)
     limits = {row["learner"]: row["step_size_limit"] for row in floats["learners"]}
@@ -206,7 +225,7 @@ def test_a_run_that_cannot_move_says_so_and_its_way_out_works(problem, tmp_path)
     save_model(problem, tmp_path / "m.json")
     given = ("simulate", tmp_path / "m.json", "--learner", "td", "--runs", 1, "--stream", "iid")
     told = " ".join(run(*given).stdout.split())
-    assert "in expectation unstable" in told
+    assert "its expected update is unstable" in told
     assert "TD: the expected update is unstable" in told
     assert "from weights of 0 nothing moves" in told
     data = strict(run(*given, "--json").stdout)

@@ -14,6 +14,8 @@ from obliquetd.domains import two_state
 from tests.test_cli import process, run, strict
 
 COMMAND = (sys.executable, "-m", "obliquetd")
+SHORT = ("--learner", "td", "--no-noise")
+"""Of an analysis, what keeps it short: these tests are about streams."""
 full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
 
@@ -26,7 +28,11 @@ def model(tmp_path):
 @full
 @pytest.mark.parametrize(
     "arguments",
-    [("analyze", "{}"), ("analyze", "{}", "--json"), ("schema",), ("--help",), ("table1",)],
+    [
+        ("analyze", "{}", *SHORT),
+        ("analyze", "{}", "--json", *SHORT),
+        *(pytest.param(x, marks=pytest.mark.slow) for x in (("schema",), ("--help",), ("table1",))),
+    ],
 )
 def test_a_full_disk_is_one_line(arguments, model):
     with open("/dev/full", "w") as sink:  # noqa: PTH123 - a device, not a path of ours
@@ -45,7 +51,13 @@ def test_an_error_that_nobody_hears_still_has_its_status():
     assert done.returncode == 2
 
 
-@pytest.mark.parametrize("arguments", ["schema", "verify lemma-1", "--help", "table1 --json"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "schema", "table1",
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("verify lemma-1", "--help", "table1 --json")),
+    ],
+)  # fmt: skip
 def test_a_reader_that_has_seen_enough(arguments):
     reading, writing = os.pipe()
     os.close(reading)
@@ -59,7 +71,7 @@ def test_a_reader_that_has_seen_enough(arguments):
 def test_closed_streams(model):
     for closing in (">&-", "2>&-", ">&- 2>&-"):
         done = subprocess.run(
-            f"'{sys.executable}' -m obliquetd analyze '{model}' {closing}", shell=True, check=False,
+            f"'{sys.executable}' -m obliquetd analyze '{model}' {' '.join(SHORT)} {closing}", shell=True, check=False,
             capture_output=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -85,11 +97,13 @@ def test_streams_that_know_ascii_alone(settings, tmp_path):
         '{"discount": "1/2", ' + str(mdp).replace("'", '"')[1:], "utf-8"
     )
     environment = {**os.environ, **settings}
-    done = process("analyze", tmp_path / "m.json", env=environment)
+    done = process("analyze", tmp_path / "m.json", *SHORT, env=environment)
     assert done.returncode == 0, done.stderr
     assert "gr\\xfc\\xdf" in done.stdout
     assert done.stdout.isascii()
-    found = strict(process("analyze", tmp_path / "m.json", "--json", env=environment).stdout)
+    found = strict(
+        process("analyze", tmp_path / "m.json", "--json", *SHORT, env=environment).stdout
+    )
     assert found["states"] == ["gr\u00fc\u00df", "\u65e5"]
     missing = process("analyze", "n\u00f6.json", env=environment)
     assert missing.returncode == 2

@@ -15,7 +15,7 @@ from obliquetd.algebra.functions import (
     constant_span,
     rational_inside,
 )
-from obliquetd.algebra.quotients import ONE, Quotient, Sample
+from obliquetd.algebra.quotients import ONE, Quotient, Sample, parts_of
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
 from obliquetd.domains import random_problem, two_state
 from obliquetd.dynamics import regions
@@ -46,7 +46,9 @@ def drawn(seed, discount="gamma"):
             return problem.replace(discount=discount)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [1, 2, 5, 6, *(pytest.param(k, marks=pytest.mark.slow) for k in (0, 3, 4, 7))]
+)
 def test_boxes_change_no_region(monkeypatch, seed):
     """Some have an eigenvalue 0 throughout, features that are dependent, and discounts of no problem."""
     learner = LEARNERS[seed % len(LEARNERS)]
@@ -185,10 +187,11 @@ def test_ends_of_a_ball_hold_every_value(above, below, place, width):
     for k in range(9):
         share = flint.fmpq(k, 8)
         point = low + (high - low) * share
-        if not flint.fmpq_poly(below)(point):
+        top, bottom = (part(point) for part in parts_of(whole))  # without common factors
+        if not bottom:
             assert not (first.is_finite() and last.is_finite())
             return
-        exact = flint.fmpq_poly(above)(point) / flint.fmpq_poly(below)(point)
+        exact = top / bottom
         assert (first * (1 - share) + last * share).contains(flint.arb(exact))
         assert matrix.over(flint.arb(low).union(flint.arb(high)))[0, 0].contains(flint.arb(exact))
 

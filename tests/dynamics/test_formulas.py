@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import obliquetd as otd
+from obliquetd.algebra import factored
 from obliquetd.algebra.factored import Entry, FactoredFunctions
 from obliquetd.algebra.float_balls import FloatBalls
 from obliquetd.algebra.quotients import ONE, Quotient, Sample, parts_of
@@ -72,7 +73,9 @@ def test_one_run_makes_what_each_outcome_does(learner, monkeypatch):
     assert not taken
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, 4, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3, 5))]
+)
 @pytest.mark.parametrize(
     "learner", [otd.SETD(), otd.TD(), otd.TrueOnlineSETD()], ids=lambda x: x.name
 )
@@ -268,6 +271,61 @@ def test_ends_in_floats_hold_every_value(above, below, place, width):
         if ends is not None:
             first, last = (flint.arb(float(A.middle[0, 0]), float(A.radius[0, 0])) for A in ends)
             assert (first * (1 - share) + last * share).contains(flint.arb(exact))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.fractions(-9, 9, max_denominator=7), min_size=1, max_size=9),
+    st.lists(st.integers(-4, 4), min_size=1, max_size=4),
+    st.floats(-3, 3), st.floats(2.0**-20, 0.5),
+)  # fmt: skip
+def test_three_balls_hold_the_value_and_two_derivatives(above, below, middle, radius):
+    """Of a polynomial, a fraction and a number at once, at places that they share."""
+    polynomial = flint.fmpq_poly([flint.fmpq(x.numerator, x.denominator) for x in above])
+    under = flint.fmpq_poly(below) if any(below) else flint.fmpq_poly([3])
+    fraction = Quotient(polynomial, ONE, Sample(flint.fmpq(0))) * flint.fmpq(1)
+    fraction = fraction / Quotient(under, ONE, Sample(flint.fmpq(0)))
+    entries = [
+        Entry.of(fraction, 0, 1),
+        Entry.of_polynomial(polynomial, 0, 1),
+        Entry.of_polynomial(flint.fmpq_poly([flint.fmpq(1, 3)]), 1, 0),
+    ]
+    sides = [[flint.fmpq(2, 3)], [flint.fmpq(1)]], [[flint.fmpq(5)], [flint.fmpq(1, 7)]]
+    found = FactoredFunctions(entries, *sides, 1).in_floats(middle, radius)
+    N, D = parts_of(fraction)
+    functions = [(polynomial * D + N, D)]
+    for _ in range(2):
+        N, D = functions[-1]
+        functions.append((N.derivative() * D - N * D.derivative(), D * D))
+    center = flint.fmpq(*middle.as_integer_ratio())
+    reach = flint.fmpq(*radius.as_integer_ratio())
+    if found is None or not functions[0][1](center):
+        assert len(parts_of(fraction)[1].coeffs()) > 1
+        return
+    for ball, (N, D), shares in zip(found, functions, ((0,), (0,), range(-4, 5)), strict=True):
+        for share in shares:
+            point = center + reach * flint.fmpq(share, 4)
+            exact = N(point) / D(point) * flint.fmpq(2, 21)
+            if ball is found[0]:
+                exact += flint.fmpq(5, 3)
+            known = flint.arb(float(ball.middle[0, 0]), float(ball.radius[0, 0]))
+            assert known.contains(flint.arb(exact))
+
+
+@given(st.lists(st.integers(-99, 99), min_size=1, max_size=12), st.floats(-9, 9), st.floats(0, 2))
+def test_powers_about_a_float_are_within_their_radii(coefficients, middle, radius):
+    polynomial = flint.fmpq_poly(coefficients)
+    functions = factored._coefficients([polynomial, ONE], len(coefficients))
+    here, near = factored._expanded(functions, middle, radius)
+    center, reach = (flint.fmpq(*x.as_integer_ratio()) for x in (middle, radius))
+    for at, around in zip(here, near, strict=True):
+        for balls, points in ((at, [center]), (around, [center - reach, center + reach])):
+            size = Fraction(float(balls.radius[0]))
+            for point in points:
+                exact = polynomial(point)
+                gap = abs(Fraction(float(balls.middle[0])) - Fraction(int(exact.p), int(exact.q)))
+                assert gap <= size
+        polynomial = polynomial.derivative()
 
 
 def test_features_with_the_symbol_are_left_to_the_outcomes(monkeypatch):

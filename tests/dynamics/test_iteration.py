@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from obliquetd import (
     FQI,
     PFQI,
+    PolicyEvaluation,
     check_certificate,
     iteration,
     least_updates,
@@ -75,9 +76,46 @@ def test_convergence_against_eigenvalues(seed, updates):
             proof = it.certificate()
             assert check_certificate(proof)
             assert not check_certificate({**proof, "K": [["-1", "0"], ["0", "-1"]]})
+            assert check_certificate(proof, problem)
+            assert check_certificate(proof, problem, fitting)
+            assert not check_certificate(proof, problem, PFQI("1/3", updates))
+            assert not check_certificate(proof, problem, TD())
+            assert not check_certificate(proof, problem.replace(discount="1/17"))
         else:
             with pytest.raises(MathematicalError, match="does not converge"):
                 it.certificate()
+
+
+def test_a_proof_on_a_part_of_the_weights_is_none_of_the_iteration():
+    """F has an eigenvalue inside the unit circle and one outside: the inside one alone proves nothing."""
+    cycle = PolicyEvaluation.from_chain([[0, 1], [1, 0]], [1, 0], discount="1/2")
+    found = iteration(cycle, PFQI(3))
+    F = sp.Matrix(found.factor)
+    assert set(F.eigenvals()) == {R(1, 4), R(-5, 4)}
+    z, v = R(1, 4), sp.Matrix([1, 1])
+    assert F * v == z * v
+    forged = {
+        "claim": "convergent", "A": [[str(x) for x in row] for row in F.tolist()],
+        "basis": [[str(x)] for x in v], "quotient": [[str(z)]], "K": [["1"]],
+    }  # fmt: skip
+    assert check_certificate(forged)
+    assert not check_certificate(forged, cycle, PFQI(3))
+
+
+def test_a_convergent_matrix_makes_no_learner_stable():
+    """A = 3/2 of TD: its powers grow; and where they fall, that says nothing of theta' = b - A theta."""
+    problem = two_state("4/5", reward=1)
+    A = mean_dynamics(problem, TD()).A[0]
+    forged = {
+        "claim": "convergent",
+        "A": [[str(A)]],
+        "basis": [["1"]],
+        "quotient": [[str(A)]],
+        "K": [["1"]],
+    }
+    assert abs(A) < 1
+    assert check_certificate(forged)
+    assert not check_certificate(forged, problem, TD())
 
 
 def test_the_exact_solution_solves_the_equation_of_stein():

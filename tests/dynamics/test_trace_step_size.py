@@ -220,3 +220,11 @@ class TestAsANumber:
     )
     def test_extremes(self, value, text):
         assert str(StepSizeLimit(value, "mean")) == text
+
+
+@given(st.floats(1e-200, 1e200))
+def test_a_bound_prints_rounded_down_and_a_limit_to_the_nearest(number):
+    bound, limit = (StepSizeLimit(number, "mean square", kind) for kind in (LOWER_BOUND, "limit"))
+    assert float(str(bound)) <= number
+    assert float(str(bound)) == pytest.approx(number, rel=1e-5)
+    assert float(str(limit)) == pytest.approx(number, rel=5e-6)

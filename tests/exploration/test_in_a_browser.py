@@ -159,11 +159,12 @@ def test_sixty_frames_a_second(opened):
     """A redraw takes far less than the 16 ms between two frames."""
     page, count = opened("two"), len(exploration("two").sliders[0].places)
     times = []
-    for k in range(100):
-        page.evaluate(MOVE, [k * count // 100])
+    for k in range(40):
+        page.evaluate(MOVE, [k * count // 40])
         times.append(float(page.evaluate("document.documentElement.dataset.redraw")))
     times.sort()
-    assert times[90] < 16, times[80:]
+    print(f"a redraw takes {times[20]:.1f} ms, nine of ten at most {times[36]:.1f} ms")
+    assert times[36] < 16, times[30:]
 
 
 def test_sliders_by_the_keyboard(opened):
@@ -324,6 +325,8 @@ def test_it_fits_and_follows_the_scheme(browser, tmp_path, width, scheme):
         page.goto(exploration(name).save(tmp_path / f"{name}.html").as_uri())
         page.wait_for_function("document.documentElement.dataset.sampled !== undefined")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        seen = "() => [...document.querySelectorAll('[hidden]')].filter(e => e.getClientRects().length).length"
+        assert page.evaluate(seen) == 0  # what is not so is not said: "there is nothing to draw"
         ink, paper = page.locator("body").evaluate(LIGHTNESS)
         assert (ink > paper + 120) if scheme == "dark" else (paper > ink + 120)
         for slider in page.get_by_role("slider").all():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import obliquetd as otd
 from obliquetd.domains import two_state
 from obliquetd.report.formulas import equation, prose, shown, typeset
-from obliquetd.report.mathml import mathml, spoken
+from obliquetd.report.mathml import lines_of, mathml, spoken
 from obliquetd.report.model import report_on
 from obliquetd.report.pictures import themed
 from obliquetd.report.policies import summary
@@ -184,3 +184,34 @@ def test_a_root_of_a_polynomial_is_told_by_its_equation():
     )
     assert "CRootOf" not in shown(root)
     assert "RootOf" not in typeset(sp.Matrix([root, 1]))
+
+
+def test_every_kind_of_matrix_is_drawn_by_both_style_sheets():
+    """Browsers draw no brackets, braces and lines of their own; a class without a rule shows none."""
+    from pathlib import Path
+
+    import obliquetd
+    from obliquetd.report import mathml as module
+
+    root = Path(obliquetd.__file__).parents[1]
+    made = set(re.findall(r'mtable class="(\w+)', Path(module.__file__).read_text()))
+    assert made == {"brackets", "cases", "named"}
+    for place in (
+        "obliquetd/report/templates/base.html.j2",
+        "tutorials/site/_static/site.css",
+    ):
+        text = (root / place).read_text()
+        assert all(f"mtable.{kind}" in text for kind in made), place
+
+
+def test_lines_of_aligned_blocks():
+    """As problems and fixed points show themselves in notebooks: no sign of alignment is left, and no matrix is cut."""
+    for shown_by in (two_state("gamma", reward=1), two_state().fixed_point("setd")):
+        text = "\n".join(x for x in shown_by.to_latex().split("\n") if not x.startswith("%"))
+        lines = lines_of(text)
+        assert len(lines) == len(shown_by.equations())
+        for line, (letter, _) in zip(lines, shown_by.equations(), strict=True):
+            assert line.startswith(f"{letter} = ")
+            assert line.count(r"\begin{") == line.count(r"\end{")
+            assert "<mi>&</mi>" not in mathml(line)
+    assert lines_of(r"\begin{aligned} a &= \text{x \& y} \end{aligned}") == [r"a = \text{x \& y}"]

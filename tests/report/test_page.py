@@ -1,6 +1,7 @@
 """Reports: nothing loaded, everything labelled, nothing injected; and seen in a real browser."""
 
 import base64
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ from obliquetd.report import model_page, write_page
 from obliquetd.report.formulas import shown
 from obliquetd.report.mathml import mathml
 from obliquetd.report.model import report_on
+from obliquetd.report.page import page_of
 from tests.browser import LIGHTNESS
 from tests.report.conftest import MODELS
 
@@ -137,8 +139,14 @@ def test_what_is_left_out_is_said(pages):
     assert "recurrent classes" in page
 
 
+def test_where_a_model_comes_from_stands_under_the_title(pages):
+    found = dataclasses.replace(pages.report("two"), remarks=["out of a <log>"])
+    assert "out of a &lt;log&gt;" in page_of(found)
+
+
 def test_numbers_of_the_page_are_those_of_the_problem(pages):
-    assert mathml(r"v_\pi = \begin{bmatrix} 10 \\ 10 \end{bmatrix}", block=True) in pages["two"]
+    values = r"v_\pi = \begin{array}{r|c} \text{left} & 10 \\ \text{right} & 10 \end{array}"
+    assert mathml(values, block=True) in pages["two"]
     assert "TD: [0, 5/6); SETD: [0, 1); ETD: [0, 1)" in pages["two"]
     assert pages.report("two").comparison[1][3][:2] == ["setd", shown(sp.Rational(1, 4))]
 

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd import kernel, words
+from obliquetd.domains import two_state
 from obliquetd.domains.random_problem import random_problem
 from obliquetd.errors import InputError, SingularError
-from obliquetd.words import L, Phi, V, X, Xi, evaluate, inverse, letter, prove, r, solve
+from obliquetd.words import L, Phi, V, X, Xi, evaluate, inverse, letter, prove, r, simplify, solve
 
 A, B = letter("A", "n n"), letter("B", "n n")
 PROBLEMS = [random_problem(n, d, seed=s) for n, d, s in ((2, 1, 1), (3, 2, 2), (4, 2, 3))]
@@ -161,3 +162,44 @@ def test_coq_accepts_every_kind_of_hypothesis():
     answer = kernel.check_text(coq_file(found, title='a "title" with (* and *)'))
     assert answer.accepted, answer.message
     assert len(answer.theorems) == 4
+
+
+TYPES = [print, len, int, "Phi", 3, 2.5, None, sp.Symbol("a"), sp.eye(2), [A], {"A": A}, object()]
+
+
+@pytest.mark.parametrize("wrong", TYPES, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x: prove(x, A), lambda x: prove(A, x), simplify, inverse, solve,
+        lambda x: evaluate(x, two_state()), lambda x: A @ x, lambda x: A + x, lambda x: A - x,
+        lambda x: prove(A, A, [(A, x)]), lambda x: prove(A, A, [(x, A)]),
+    ],
+    ids=["left", "right", "simplify", "inverse", "solve", "evaluate", "@", "+", "-", "given", "given left"],
+)  # fmt: skip
+def test_what_is_no_word_is_refused_by_name(ask, wrong):
+    with pytest.raises(InputError, match=r"expected a word") as refused:
+        ask(wrong)
+    if callable(wrong):
+        assert wrong.__name__ in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", [print, "abc def!", None, [1], object()])
+def test_what_is_no_coefficient_is_refused(wrong):
+    for ask in (lambda: wrong * A, lambda: A * wrong):
+        with pytest.raises(InputError, match=r"a word times"):
+            ask()
+    with pytest.raises(InputError, match=r"written with @"):
+        A * A
+    assert A * 2 == 2 * A == A + A
+
+
+@pytest.mark.parametrize("given", [A, 3, "x", [A], [(A,)], [(A, A, A)], ["ab"]])
+def test_given_that_is_no_list_of_pairs(given):
+    with pytest.raises(InputError, match=r"given=\[\(left, right\)\]"):
+        prove(A, A, given)
+
+
+def test_a_problem_that_is_none():
+    with pytest.raises(InputError):
+        evaluate(A, "model.json")

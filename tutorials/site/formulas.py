@@ -10,7 +10,7 @@ from typing import Any
 
 from docutils import nodes
 
-from obliquetd.report.mathml import mathml
+from obliquetd.report.mathml import lines_of, mathml
 
 
 MATRICES = {
@@ -22,11 +22,11 @@ MATRICES = {
 
 
 def formula(node: Any, *, block: bool = False) -> str:
-    """The text of a node of mathematics as MathML."""
+    """The text of a node of mathematics as MathML; an aligned block is one formula for each of its lines."""
     latex = node.astext()
     for theirs, ours in MATRICES.items():
         latex = latex.replace(theirs, ours)
-    return str(mathml(latex, block=block))
+    return "".join(str(mathml(line, block=block)) for line in lines_of(latex))
 
 
 def inline(translator: Any, node: nodes.math) -> None:
