@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
-from obliquetd.algebra.rounding import EPS, power_of_two
+from obliquetd.algebra.rounding import BLOCK, EPS, power_of_two
 from obliquetd.algebra.singular import Factored, equilibrate
-from obliquetd.algebra.tall import blocks, column_sizes
+from obliquetd.algebra.tall import blocks, column_sizes, gram
 from obliquetd.errors import SingularError
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ Floats = npt.NDArray[np.float64]
 
 def solve_square(
     A: FloatMatrix, right: FloatMatrix, what: str
-) -> tuple[Floats, SolveReport, Callable[[], Any]]:
-    """x with A x = right, its report, and the bound on its error.
+) -> tuple[Floats, SolveReport, Callable[[], Any], Callable[[Any], FloatMatrix] | None]:
+    """x with A x = right, its report, the bound on its error, and what makes some of its rows with theirs.
 
     Raises
     ------
@@ -53,23 +54,103 @@ def solve_square(
             finite(math.inf)
     if factored is None or not np.isfinite(x).all():
         raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
-    sizes = np.abs(x).max(axis=0, initial=0.0)
-    sizes = np.where(sizes > 0, sizes, 1.0)
-    from_matrix = np.asarray(A.error @ np.abs(x)) / sizes
-    growth = factored.largest_growth(from_matrix.max(axis=1))
+    errors = (_ByColumns if A.sparse and x.size > BLOCK else _Errors)(A, right, b, x)
+    growth = factored.largest_growth(errors.from_matrix)
     if growth >= 1.0:
         raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
-    from_right = right.dense_error() / sizes
-    total = factored.largest_growth((from_matrix + from_right).max(axis=1))
+    total = factored.largest_growth(errors.from_data)
     warned = warn_of_few_digits(f"{what} is nearly singular", growth, FRAMES)
-    report = SolveReport(_backward_error(A, x, right), max(1.0, total / EPS), warned)
+    report = SolveReport(errors.backward_error, max(1.0, total / EPS), warned)
+    return x, report, *errors.bounds(factored)
 
-    def error() -> Any:
-        gap = np.abs(A.array @ x - b)
-        weight = from_matrix * sizes + right.error + gap
-        return factored.growth(weight) + np.abs(x) * EPS
 
-    return x, report, error
+class _Errors:
+    """What errors of A and b, and what is left of them, make of x, over the largest entry of each column."""
+
+    def __init__(self, A: FloatMatrix, right: FloatMatrix, b: Floats, x: Floats) -> None:
+        self.A, self.right, self.b, self.x = A, right, b, x
+        sizes = column_sizes(x)
+        self.sizes = np.where(sizes > 0, sizes, 1.0)
+
+    @cached_property
+    def _of_matrix(self) -> Floats:
+        return np.asarray(self.A.error @ np.abs(self.x)) / self.sizes
+
+    @property
+    def from_matrix(self) -> Floats:
+        """The largest of each row, from errors of A."""
+        found: Floats = self._of_matrix.max(axis=1)
+        return found
+
+    @property
+    def from_data(self) -> Floats:
+        """The same from errors of A and b."""
+        found: Floats = (self._of_matrix + self.right.dense_error() / self.sizes).max(axis=1)
+        return found
+
+    @property
+    def _left(self) -> float:
+        """The largest entry of ``|A x - b|``."""
+        return float(np.abs(self.A.array @ self.x - self.b).max(initial=0.0))
+
+    @property
+    def backward_error(self) -> float:
+        """That, over what A and b are as large as."""
+        norm = abs(self.A.array).sum(axis=1).max()
+        largest = column_sizes(self.b).max(initial=0.0)
+        scale = norm * column_sizes(self.x).max(initial=0.0) + largest
+        return float(self._left / scale) if scale else 0.0
+
+    def bounds(self, factored: Factored) -> tuple[Callable[[], Any], Any]:
+        """A bound on the error of each entry of x, and what makes some rows of it."""
+
+        def error() -> Any:
+            gap = np.abs(self.A.array @ self.x - self.b)
+            weight = self._of_matrix * self.sizes + self.right.error + gap
+            return factored.growth(weight) + np.abs(self.x) * EPS
+
+        return error, None
+
+
+class _ByColumns(_Errors):
+    """The same with nothing on the way that is as large as x."""
+
+    def _largest(self, part: Callable[[Floats, int], Floats]) -> Floats:
+        """For each row the largest over the columns of x, each over its size."""
+        found = np.zeros(len(self.x))
+        for k, size in enumerate(self.sizes):
+            np.maximum(found, part(self.x[:, k], k) / size, out=found)
+        return found
+
+    @cached_property
+    def from_matrix(self) -> Floats:
+        return self._largest(lambda x, _: self.A.error @ np.abs(x))
+
+    @cached_property
+    def from_data(self) -> Floats:
+        parts = (self.right.part(p).error / self.sizes for p in blocks(len(self.x)))
+        rows: Floats = np.concatenate([part.max(axis=1) for part in parts])
+        return self.from_matrix + rows
+
+    @cached_property
+    def _gap(self) -> Floats:
+        return self._largest(lambda x, k: np.abs(self.A.array @ x - self.b[:, k]))
+
+    @property
+    def _left(self) -> float:
+        return float(self._gap.max(initial=0.0) * self.sizes.max())
+
+    def bounds(self, factored: Factored) -> tuple[Callable[[], Any], Any]:
+        weights, sizes, x, kind = self.from_data + self._gap, self.sizes, self.x, type(self.A)
+        found: list[Floats] = []
+
+        def error(p: Any = slice(None)) -> Any:
+            """Of a column the same for every entry, but for the last place of each."""
+            if not found:
+                found.append(factored.largest_growth(weights) * sizes)
+            return found[0] + np.abs(x[p]) * EPS
+
+        return error, lambda p: kind(x[p], error=error(p))
 
 
 def _null_vector(A: FloatMatrix) -> Floats | None:
@@ -77,13 +158,6 @@ def _null_vector(A: FloatMatrix) -> Floats | None:
         return None
     vector: Floats = np.linalg.svd(np.nan_to_num(A.dense()))[2][-1]
     return vector
-
-
-def _backward_error(A: FloatMatrix, x: Floats, right: FloatMatrix) -> float:
-    gap = np.abs(A.array @ x - right.array).max(initial=0.0)
-    norm = abs(A.array).sum(axis=1).max()
-    scale = norm * np.abs(x).max(initial=0.0) + np.abs(right.array).max()
-    return float(gap / scale) if scale else 0.0
 
 
 def solve_any(
@@ -134,9 +208,9 @@ def surely_independent(X: Floats) -> bool:
     if not np.isfinite(sizes).all():
         return False
     units = power_of_two(sizes)
-    gram = np.zeros((X.shape[1], X.shape[1]))
+    total = np.zeros((X.shape[1], X.shape[1]))
     for p in blocks(len(X)):
         part = X[p] / units
-        gram += part.T @ part
-    eigenvalues = np.linalg.eigvalsh(gram)
+        total += gram(part, part)
+    eigenvalues = np.linalg.eigvalsh(total)
     return bool(eigenvalues[0] > SURELY * eigenvalues[-1])

@@ -48,7 +48,7 @@ from obliquetd.algebra.storage import (
     trimmed,
     unit_array,
 )
-from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products
+from obliquetd.algebra.tall import column_sizes, crossed, is_tall, row_products, rows_of_product
 from obliquetd.algebra.to_float import to_float
 from obliquetd.errors import NumberError, SingularError
 
@@ -218,7 +218,7 @@ class FloatMatrix(Matrix):
     def row_products(self, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
         if not (self.sparse and is_tall(right, (right,))):
             return super().row_products(right)
-        return ((p, FloatMatrix(x, error=e)) for p, x, e in row_products(self, right))
+        return row_products(self, right)
 
     @property
     def sparse(self) -> bool:
@@ -255,6 +255,7 @@ class FloatMatrix(Matrix):
             else lambda: bound(True)
         )
         product._spread = product._error if isinstance(product._error, Spread) else None
+        product._rows = None if product._spread else rows_of_product(self, other)
         return product
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:

@@ -11,6 +11,7 @@ so that no verdict depends on the units of rewards, features or weights.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,8 @@ SWEEPS = 30
 """Passes over rows and columns after which their scales are good enough."""
 EXPLICIT = 64
 """Up to this size the inverse is formed for its absolute values; above, they are estimated."""
+ONE_THREAD = 1024
+"""Entries of right-hand sides up to which OpenBLAS takes one thread for a triangle."""
 GRADED = 2.0**26
 """Rows that differ in size by more than this are kept apart from orthogonal transformations."""
 
@@ -98,7 +101,14 @@ class Factored(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Dense(Factored):
-    factors: tuple[Array, Array]
+    """P A = L U, with L and U in one array, and the row of A that comes to each place.
+
+    Solved by the two triangles and not by LAPACK's ``getrs``: OpenBLAS takes all threads for that even of a
+    3 by 3 matrix, and on a busy machine they wait for each other for a hundredth of a second.
+    """
+
+    lu: Array
+    order: Array
 
     @classmethod
     def of_array(cls, array: Array) -> _Dense | None:
@@ -107,23 +117,44 @@ class _Dense(Factored):
         if not np.isfinite(array).all():
             return None
         lu, pivots, failed = lapack.dgetrf(array)
-        return None if failed else cls((lu, pivots))
+        if failed:
+            return None
+        order = list(range(len(lu)))
+        for i, k in enumerate(pivots.tolist()):
+            order[i], order[k] = order[k], order[i]
+        return cls(lu, np.array(order, dtype=np.intp))
 
     def solve(self, b: Array) -> Array:
-        return self._solve(b, 0)
+        return self._by_parts(b, self._solve)
 
     def solve_transposed(self, b: Array) -> Array:
-        return self._solve(b, 1)
+        return self._by_parts(b, self._solve_transposed)
 
-    def _solve(self, b: Array, transposed: int) -> Array:
-        """By LAPACK itself: scipy's ``lu_solve`` takes a hundred times as long for small matrices."""
-        from scipy.linalg import lapack
+    def _by_parts(self, b: Array, solve: Callable[[Array], Array]) -> Array:
+        columns = b.reshape(self.size, -1)
+        count = columns.shape[1]
+        step = max(1, ONE_THREAD // self.size if self.size <= EXPLICIT else count)
+        parts = [solve(columns[:, k : k + step]) for k in range(0, count, step)]
+        return np.concatenate(parts or [columns], axis=1).reshape(b.shape)
 
-        return np.asarray(lapack.dgetrs(*self.factors, b, trans=transposed)[0]).reshape(b.shape)
+    def _solve(self, b: Array) -> Array:
+        from scipy.linalg import blas
+
+        y = blas.dtrsm(1.0, self.lu, b[self.order], lower=1, diag=1)
+        return np.asarray(blas.dtrsm(1.0, self.lu, y, lower=0))
+
+    def _solve_transposed(self, b: Array) -> Array:
+        from scipy.linalg import blas
+
+        y = blas.dtrsm(1.0, self.lu, b, lower=0, trans_a=1)
+        y = blas.dtrsm(1.0, self.lu, y, lower=1, diag=1, trans_a=1)
+        out = np.empty(y.shape)
+        out[self.order] = y
+        return out
 
     @property
     def size(self) -> int:
-        return len(self.factors[0])
+        return len(self.lu)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import dropped
 from obliquetd.algebra.floating import FloatMatrix, SolveReport
-from obliquetd.algebra.krylov import LARGEST_FACTORED, layout
+from obliquetd.algebra.krylov import layout
 from obliquetd.algebra.large_chain import eliminated, walked
 from obliquetd.algebra.matrix import Matrix
 from obliquetd.algebra.rounding import EPS, NORMAL
@@ -27,10 +27,9 @@ def stationary(P: Matrix) -> Matrix:
     (I - P_RR)' x = P_kR', and the whole is divided by its sum. Dense floats: the
     elimination of Grassmann, Taksar and Heyman (1985), which never subtracts, so that
     every entry is accurate in relative terms however rare the transition. Sparse
-    floats: the same elimination on sparse rows. Where that fills in too much, the same system as
-    the exact one by sparse LU, with a warning where digits are lost; and over
-    LARGEST_FACTORED states first a walk, whose rounding is measured
-    (:mod:`~obliquetd.algebra.large_chain`).
+    floats: the same elimination on sparse rows, or where that would fill in too much first a walk, whose
+    rounding is measured (:mod:`~obliquetd.algebra.large_chain`). At last the same system as
+    the exact one by sparse LU, with a warning where digits are lost.
 
     Parameters
     ----------
@@ -62,10 +61,10 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
     array = P.array
     condition = 1.0
     with np.errstate(all="ignore"):
-        if P.sparse and P.shape[0] > LARGEST_FACTORED:
-            xi, condition = _large(array)
+        if P.sparse:
+            xi, condition = _sparse(array)
         else:
-            xi = _elimination(array) if P.sparse else _dense(array)
+            xi = _dense(array)
             if xi is not None and not _usable(xi):
                 xi = _elimination(array, wide=True)
     if xi is None:
@@ -78,7 +77,7 @@ def _float_stationary(P: FloatMatrix) -> FloatMatrix:
     return FloatMatrix(xi.reshape(-1, 1), report, error=float(relative))
 
 
-def _large(P: Any) -> tuple[npt.NDArray[Any] | None, float]:
+def _sparse(P: Any) -> tuple[npt.NDArray[Any] | None, float]:
     """xi and the condition of its computation: the bandwidth decides; None is left to a linear solve."""
     n = P.shape[0]
     order, reach = layout(P)

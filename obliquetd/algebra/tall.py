@@ -6,7 +6,7 @@ leaves L Phi, |X|, |L| |Phi| and the bounds on the errors of X and L Phi behind,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,20 @@ from obliquetd.algebra.rounding import BLOCK, SMALLEST, roundings
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
 
-__all__ = ["blocks", "column_sizes", "crossed", "is_tall", "row_products"]
+__all__ = [
+    "blocks",
+    "column_sizes",
+    "crossed",
+    "gram",
+    "is_tall",
+    "row_products",
+    "rows_of_product",
+]
 
 Floats = npt.NDArray[np.float64]
+
+ONE_THREAD = 2**18
+"""Multiplications in a product of matrices up to which a BLAS takes one thread for it."""
 
 
 def blocks(n: int) -> Iterator[slice]:
@@ -31,6 +42,27 @@ def blocks(n: int) -> Iterator[slice]:
     [(0, 16384), (16384, 20000)]
     """
     return (slice(k, min(k + BLOCK, n)) for k in range(0, n, BLOCK))
+
+
+def gram(x: Floats, y: Floats) -> Floats:
+    """x'y for some thousands of rows and few columns, in pieces that a BLAS makes in one thread each.
+
+    Threads bring little where all is reading memory, and on a machine that others use too, those of
+    OpenBLAS wait for each other up to forty times as long as one thread takes for the whole.
+
+    Examples
+    --------
+    >>> x = np.arange(6.0).reshape(3, 2)
+    >>> bool((gram(x, x) == x.T @ x).all())
+    True
+    """
+    step = ONE_THREAD // max(1, x.shape[1] * y.shape[1])
+    whole = len(x) // max(1, step)
+    if step < 16 or not whole:  # of many columns the threads have something to do
+        return np.asarray(x.T @ y)
+    left, right = (a[: whole * step].reshape(whole, step, -1) for a in (x, y))
+    rest = x[whole * step :].T @ y[whole * step :]
+    return np.asarray((left.transpose(0, 2, 1) @ right).sum(axis=0) + rest)
 
 
 def column_sizes(array: Floats) -> Floats:
@@ -69,8 +101,8 @@ def crossed(
             x, x_error = x / units, x_error / units
         y, y_error = rows.of(p)
         size = np.abs(y)
-        value += x.T @ y
-        bound += np.abs(x).T @ (size * terms + y_error) + x_error.T @ (size + y_error)
+        value += gram(x, y)
+        bound += gram(np.abs(x), size * terms + y_error) + gram(x_error, size + y_error)
     return value, bound + SMALLEST * n
 
 
@@ -88,27 +120,56 @@ class _Given:
 class _Products:
     """Rows of a sparse matrix times a dense one, with their bounds.
 
-    ``|M| (r |R|) + E_M (|R| + E_R) + |M| E_R``, which for E_R = e |R| is one product with |R|.
+    ``|M| (r |R|) + E_M (|R| + E_R) + |M| E_R``, which for E_R = e |R| is one product with |R|. Of R
+    the rows that the block reaches are taken out once for both products.
     """
 
     def __init__(self, M: FloatMatrix, right: FloatMatrix) -> None:
-        self.M, self.M_error, self.right = M.array, M.error, right.array
-        self.relative = right.relative
-        self.size = np.abs(right.array)
-        self.error = right.error if self.relative is None else None
-        self.terms = roundings(M.shape[1])
+        self.M, self.right, self.terms = M, right, roundings(M.shape[1])
 
-    def of(self, p: slice) -> tuple[Floats, Floats]:
-        m, m_error = self.M[p], self.M_error[p]
-        e = self.relative or 0.0
-        bound = (abs(m) * (self.terms + e) + m_error * (1.0 + e)) @ self.size
-        if self.error is not None:
-            bound += (abs(m) + m_error) @ self.error
-        return m @ self.right, bound
+    def of(self, p: Any) -> tuple[Floats, Floats]:
+        rows = self.M.part(p)
+        m, m_error = rows.array, rows.error
+        seen = np.zeros(self.M.shape[1], dtype=bool)
+        seen[m.indices] = seen[m_error.indices] = True
+        reached = np.flatnonzero(seen)
+        place = np.empty(len(seen), dtype=m.indices.dtype)
+        place[reached] = np.arange(len(reached))
+        m, m_error = (_with_columns(x, place[x.indices], len(reached)) for x in (m, m_error))
+        part, e = self.right.part(reached), self.right.relative
+        size = np.abs(part.array)
+        known = 0.0 if e is None else e
+        bound = (abs(m) * (self.terms + known) + m_error * (1.0 + known)) @ size
+        if e is None:
+            bound += (abs(m) + m_error) @ part.error
+        return m @ part.array, bound
 
 
-def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, Any, Any]]:
-    """The rows of M R by blocks, and their bounds."""
-    rows = _Products(M, right)
-    with np.errstate(all="ignore"):
-        yield from ((p, *rows.of(p)) for p in blocks(M.shape[0]))
+def _with_columns(matrix: Any, indices: Any, n: int) -> Any:
+    """A sparse matrix by rows with its columns renamed."""
+    from scipy.sparse import csr_array
+
+    return csr_array((matrix.data, indices, matrix.indptr), (matrix.shape[0], n))
+
+
+def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, FloatMatrix]]:
+    """The rows of M R by blocks, with their bounds."""
+    rows = _rows(M, right)
+    return ((p, rows(p)) for p in blocks(M.shape[0]))
+
+
+def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix] | None:
+    """What makes some rows of M R anew with their bounds; None where M is not sparse, or M R is small."""
+    tall = M.shape[0] > BLOCK and M.sparse and not right.sparse and right.shape[1] > 1
+    return _rows(M, right) if tall else None
+
+
+def _rows(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix]:
+    product = _Products(M, right)
+
+    def rows(p: Any) -> FloatMatrix:
+        with np.errstate(all="ignore"):
+            value, bound = product.of(p)
+        return type(M)(value, error=bound)
+
+    return rows

@@ -39,6 +39,7 @@ class AtRest:
 
     def __init__(self, products: Products) -> None:
         self.products, self.d = products, products.rule.d
+        self.kind = products.ops.arithmetic.kind
         self.starts, start = {}, 0
         for slot, over in products.weights.items():
             self.starts[slot] = start
@@ -82,15 +83,16 @@ class AtRest:
             found = list(self._of(outcome, group, int(within[at])))
             if direction is not None and found:
                 seen.add(direction)
-                found = [max(found, key=_largest)]
+                found = [max(found, key=_largest)] if self.kind == "float" else found[:1]
             yield from found
 
     def _direction(self, group: Group, outcome: int) -> Any:
-        """The one row of features along which a group moves one vector, where floats say so.
+        """The one row of features along which a group moves one vector, where its numbers are no formulas.
 
-        All columns are multiples of it then, and one of them spans what they do.
+        All columns are multiples of it then, and one of them spans what they do. A formula may be 0 at
+        some values of its symbol where another is not.
         """
-        if self.products.ops.arithmetic.kind != "float":
+        if self.kind == "symbolic":
             return None
         moved = {(slot, t.left) for slot, terms in group.update.items() for t in terms}
         if len(moved) != 1:

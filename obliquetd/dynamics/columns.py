@@ -42,7 +42,7 @@ class RoundedColumn:
     def error(self) -> Any:
         """The bound on the error of each entry."""
         if self._error is None:
-            self._error = abs(self.value) * self.relative
+            return abs(self.value) * self.relative  # not kept: it is as large as the data
         return self._error
 
     def __getitem__(self, at: Any) -> RoundedColumn:
@@ -334,7 +334,8 @@ class FloatColumns(OneRun):
         product = a * b
         bound = abs(a) * right.error + left.error * (abs(b) + right.error)
         if isinstance(product, np.ndarray):
-            total = np.add.accumulate(product, axis=1)[:, -1]  # one by one, as a rule's loop does
+            # one by one, as a rule's loop does; a copy, or all partial sums would be kept
+            total = np.add.accumulate(product, axis=1)[:, -1].copy()
             size = abs(product).sum(axis=1)
         else:
             total = np.asarray(product.sum(axis=1)).ravel()

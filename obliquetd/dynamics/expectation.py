@@ -27,7 +27,7 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.dynamics.jumps import Jump, linear_system
-from obliquetd.dynamics.products import products_of
+from obliquetd.dynamics.products import Products, products_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import (
     LEAST,
@@ -76,7 +76,12 @@ class Expectation:
         runs = rule.size + 1 + (rule.memory_size if self.carried else 0)
         if len(self.ops.state) * runs * rule.d < FEW:
             return None
-        return sums_of(rule, self._weights, carried=self.carried)
+        found = sums_of(rule, self._weights, carried=self.carried)
+        if found and found.products.many:
+            self.__dict__["sums"] = found
+            _ = self.span  # made of the products too
+            found.forget(lambda: _products(rule, self._weights, carried=self.carried))
+        return found
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -227,7 +232,7 @@ def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
     SingularError
         Where a trace has no stationary mean.
     """
-    products = products_of(rule, [bool(w) for w in xi.entries()], carried=carried)
+    products = _products(rule, xi, carried=carried)
     if products is None:
         return None
     found = Sums(products, xi)
@@ -239,6 +244,10 @@ def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
     except SingularError as error:
         raise endless_trace(rule, error) from None
     return found if usable else None
+
+
+def _products(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Products | None:
+    return products_of(rule, [bool(w) for w in xi.entries()], carried=carried)
 
 
 def _in_range(part: Matrix) -> bool:

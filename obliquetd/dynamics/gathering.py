@@ -9,7 +9,7 @@ import numpy as np
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
 from obliquetd.algebra.rounding import roundings
-from obliquetd.algebra.storage import gathered
+from obliquetd.algebra.storage import gathered, trimmed, worth_keeping_sparse
 from obliquetd.dynamics.terms import Term
 from obliquetd.learners.forms import is_feature
 
@@ -21,14 +21,15 @@ def gather(
 ) -> Matrix:
     """The sums of columns at places; a column of formulas may be a tuple, of factors."""
     rows, places, columns = zip(*parts, strict=True)
+    if arithmetic.kind == "float" and worth_keeping_sparse(shape, sum(map(len, rows))):
+        return _part_by_part(shape, rows, places, columns)
     i, j = chained(rows), chained(places)
     if arithmetic.kind == "symbolic":
         return _of_factors(arithmetic, shape, i, j, columns)
     if arithmetic.kind != "float":
         return arithmetic.assemble(shape, i, j, chained(columns))
     value = chained([c.value for c in columns])
-    most = np.bincount(i * shape[1] + j).max() if shape[0] * shape[1] < 10**7 else len(i)
-    rounding = roundings(int(most)) if most > 1 else 0.0
+    rounding = _rounding(_most(shape, i, j))
     found = gathered(shape, i, j, value)
     if all(c.relative is not None for c in columns):
         factor = max(c.relative for c in columns) + rounding
@@ -37,6 +38,37 @@ def gather(
         return FloatMatrix(found, error=size * factor)
     size = chained([c.error for c in columns]) + np.abs(value) * rounding
     return FloatMatrix(found, error=gathered(shape, i, j, size))
+
+
+def _most(shape: tuple[int, int], i: Any, j: Any) -> int:
+    """How many numbers are added at one place of a matrix, at most: no more than in its row."""
+    few = shape[0] * shape[1] < 10**7
+    return int(np.bincount(i * shape[1] + j if few else i).max(initial=0))
+
+
+def _rounding(most: int) -> float:
+    return roundings(most) if most > 1 else 0.0
+
+
+def _part_by_part(
+    shape: tuple[int, int], rows: Sequence[Any], places: Sequence[Any], columns: Sequence[Any]
+) -> FloatMatrix:
+    """The sums of columns of floats as a sparse matrix, one column after the other: each is as large as the data."""
+    listed = list(zip(rows, places, columns, strict=True))
+    rounding = _rounding(sum(_most(shape, i, j) for i, j, _ in listed))
+    value: Any = None
+    bound: Any = None
+    for i, j, c in listed:
+        found = gathered(shape, i, j, c.value)
+        if c.relative is None:
+            error = gathered(shape, i, j, c.error + np.abs(c.value) * rounding)
+        else:
+            one_sign = not (c.value.min(initial=0.0) < 0 < c.value.max(initial=0.0))
+            size = abs(found) if one_sign else gathered(shape, i, j, np.abs(c.value))
+            error = size * (c.relative + rounding)
+        value = found if value is None else value + found
+        bound = error if bound is None else bound + error
+    return FloatMatrix(trimmed(value), error=trimmed(bound))
 
 
 def _of_factors(

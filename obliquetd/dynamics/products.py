@@ -87,6 +87,11 @@ class Products:
         for group in self.groups:
             self._guard(group)
 
+    @property
+    def many(self) -> bool:
+        """Whether the outcomes are too many for columns of them to be kept."""
+        return len(self.first) > MOST_KEPT
+
     def _grouped(self, *, carried: bool) -> tuple[list[Group], set[Slot]]:
         """The groups of all outcomes, and what of the memory is ever filled."""
         return self.runs.groups(self.runs.everything, carried=carried)
@@ -99,7 +104,7 @@ class Products:
             found = math.prod(self.chances[1:], start=self.chances[0])
             if len(found) == 1:
                 found = found[np.zeros(len(self.first), dtype=np.intp)]
-            if len(found) > MOST_KEPT:
+            if self.many:
                 return found
             known.update({"of": self.chances, "chance": found})
         return known["chance"]

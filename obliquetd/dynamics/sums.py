@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import power_of_two
+from obliquetd.algebra.rounding import BLOCK, power_of_two
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.gathering import diagonal, folded, gather, side_by_side
 from obliquetd.dynamics.monomials import Monomial, kept_where
@@ -57,15 +57,32 @@ class Sums:
     """
 
     def __init__(self, products: Products, xi: Matrix) -> None:
-        self.products, self.arithmetic = products, products.ops.arithmetic
+        self.arithmetic = products.ops.arithmetic
         self.xi, self.n, self.d = xi, products.ops.n, products.rule.d
         self.tables: dict[Any, Matrix] = {UNIT: self._ones(1)}
         self.means: dict[Any, Any] = {}
+        self._again: Callable[[], Any] = lambda: products
+
+    @cached_property
+    def products(self) -> Products:
+        """The terms of all outcomes, made once more where they were forgotten."""
+        found: Products = self._again()
+        return found
+
+    def forget(self, again: Callable[[], Any]) -> None:
+        """Keep the totals alone, not columns as large as the data; ``again`` makes the products where asked for."""
+        _ = self.totals
+        self._again = again
+        for name in ("products", "weight"):
+            vars(self).pop(name, None)
+        self.tables, self.means = {UNIT: self._ones(1)}, {}
 
     @cached_property
     def weight(self) -> Any:
         """The chance of each outcome times xi of its state; kept with the problem."""
         products, xi = self.products, self.xi
+        if products.many:
+            return products.chance * self._column(xi)[products.rows["s"]]
         known = products.ops.__dict__.setdefault("_weighted_chances", {})
         if known.get("of") is not products.chance or known.get("xi") is not xi:
             weight = products.chance * self._column(xi)[products.rows["s"]]
@@ -234,16 +251,18 @@ class Sums:
             )
             total = self._solved(system, total)
         for slot, i in place.items():
-            part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
+            part = total
+            if k > 1:
+                part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
             if products.memory[slot]:
                 self.tables[slot] = part
             else:
                 self.means[slot] = self._column(part)
 
     def _solved(self, system: Matrix, right: Matrix) -> Matrix:
-        """The solution; columns of floats each in a unit of their own."""
+        """The solution; columns of floats each in a unit of their own, which many of a sparse system have anyway."""
         what = "the trace's stationary equation"
-        if not isinstance(right, FloatMatrix):
+        if not isinstance(right, FloatMatrix) or (system.sparse and right.shape[0] > BLOCK):  # type: ignore[attr-defined]
             return system.solve(right, what)
         values, bounds = right.dense(), right.dense_error()
         units = power_of_two(np.abs(values).max(axis=0, initial=0.0))
@@ -253,6 +272,8 @@ class Sums:
     def memory_rows(self) -> list[list[Any]]:
         """The mean zeta(s) / xi(s) of each state, in the rule's order; rows of native numbers."""
         zero, xi = self.arithmetic.zero, self.xi.entries()
+        if not set(self.products.memory) <= {*self.tables, *self.means}:
+            self.solve_memories()
         out: list[list[Any]] = [[] for _ in xi]
         for slot, over in self.products.every_memory.items():
             width = self.d if over else 1

@@ -21,7 +21,7 @@ from obliquetd.dynamics.sampling import moved_weights
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
 from obliquetd.learners.active import Rows
-from obliquetd.learners.compiled import compiled_walk
+from obliquetd.learners.compiled import compiled_picks, compiled_walk
 from obliquetd.learners.words import TWIN
 from obliquetd.mdp.imports import shown
 from obliquetd.problem import PolicyEvaluation, require_problem
@@ -338,37 +338,49 @@ class TableStream(Stream):
         return self.kind.encode() + drawn + self.outcomes.identity()
 
     def draw(self, steps: int, rng: np.random.Generator, twins: bool = True) -> Drawn:
-        starts = np.minimum(
-            np.searchsorted(np.cumsum(self.start), rng.random(steps), side="right"),
-            np.flatnonzero(self.start)[-1],
-        ).astype(np.int64)
+        begin = rng.random(steps)
         fresh = np.ones(steps, dtype=np.bool_)
         if self.kind == "iid":
-            rows = self._rows_from(starts, rng)
+            one = np.array([0, len(self._starts[1])])
+            states = _picked(*self._starts, one, np.zeros(steps, dtype=np.int64), begin)
+            rows = self._rows_from(states, rng)
         else:
             rows = np.empty(steps, dtype=np.int64)
             compiled_walk()(
-                self.cumulative, self.guide, self.offsets, self.outcomes.next_state, starts,
-                rng.random(steps), rows, fresh,
+                self.cumulative, self.guide, self.offsets, self.outcomes.next_state, *self._starts,
+                begin, rng.random(steps), rows, fresh,
             )  # fmt: skip
         second = self._rows_from(self.outcomes.state[rows], rng) if twins else rows
         return Drawn(self.outcomes, rows, second, fresh)
+
+    @cached_property
+    def _starts(self) -> tuple[Floats, Indices]:
+        """The shares of the first states, up to each, and their guide, which leaves out those behind the last."""
+        total = np.cumsum(self.start)
+        count = int(np.flatnonzero(self.start)[-1]) + 1
+        guide = np.searchsorted(total, np.arange(count) / count, side="right")
+        return total, np.minimum(guide, count - 1).astype(np.int64)
 
     def _guide(self) -> Indices:
         """For the j-th of a state's m rows, the row that holds about j / m of its share."""
         state = self.outcomes.state
         first, count = self.offsets[state], np.diff(self.offsets)[state]
-        return self._at(state, (np.arange(len(state)) - first) / count)
-
-    def _at(self, states: Indices, u: Floats) -> Indices:
-        """The outcome of each state whose share of [0, 1) holds u."""
-        base = self.cumulative + self.outcomes.state  # shares of state s in [s, s + 1)
-        rows = np.searchsorted(base, states + u, side="right")
-        return np.clip(rows, self.offsets[states], self.offsets[states + 1] - 1).astype(np.int64)
+        base = self.cumulative + state  # shares of state s in [s, s + 1)
+        rows = np.searchsorted(base, state + (np.arange(len(state)) - first) / count, side="right")
+        return np.clip(rows, first, first + count - 1).astype(np.int64)
 
     def _rows_from(self, states: Indices, rng: np.random.Generator) -> Indices:
         """One outcome out of each given state."""
-        return self._at(states, rng.random(len(states)))
+        uniform = rng.random(len(states))
+        return _picked(self.cumulative, self.guide, self.offsets, states, uniform)
+
+
+def _picked(
+    cumulative: Floats, guide: Indices, offsets: Indices, states: Indices, uniform: Floats
+) -> Indices:
+    rows = np.empty(len(states), dtype=np.int64)
+    compiled_picks()(cumulative, guide, offsets, states, uniform, rows)
+    return rows
 
 
 def _check_stationary(problem: PolicyEvaluation) -> None:

@@ -5,7 +5,9 @@ rules leave a feature alone that is 0 before and after the transition and in the
 *local* (:func:`is_local` tries it, on rationals). Such a rule is run, unchanged, on *slots*: short
 arrays that hold the features that are active now, and those that the memory still holds. A
 feature that becomes active takes a free slot, and its weights with it; slots are freed, all at
-once, when none is left. :mod:`obliquetd.experiments.running` holds the slots.
+once, when none is left. A trace never ends by itself, but its entries decay alike: one that is far
+below the largest stays so, and its slot is freed too. :mod:`obliquetd.experiments.running` holds
+the slots.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ WIDE = 5
 ACTIVE = (1, 3)
 OTHER_STATES = (3, 0, 2, 1)
 """The states of that trial under other numbers."""
+
+FORGOTTEN = 2.0**-100
+"""The part of a trace's largest entry below which an entry moves no weight by as much as it rounds."""
 
 ENDED, FULL = 1, 2
 """How a stretch of steps can stop early: weights beyond the limit; no slot free."""
@@ -170,8 +175,19 @@ def sweep(
     full: Any, weights: Any, memory: Any, own_x: Any, own_m: Any, where: Any, which: Any,
     features: Any, outside: Any,
 ) -> int:  # fmt: skip
-    """Free every slot with neither a feature nor a memory; return the first free one."""
-    slots = len(which)
+    """Free every slot with neither a feature nor a memory; return the first free one, or their number.
+
+    What a memory holds of a feature is dropped below FORGOTTEN of its largest entry. No slot counts as free where
+    fewer than a quarter are, or a sweep would follow on the next.
+    """
+    slots, free, count = len(which), len(which), 0
+    for part in range(len(own_m)):
+        largest = 0.0
+        for b in range(slots):
+            largest = max(largest, abs(memory[own_m[part] + b]))
+        for b in range(slots):
+            if abs(memory[own_m[part] + b]) <= FORGOTTEN * largest:
+                memory[own_m[part] + b] = 0.0
     for b in range(slots):
         used = False
         for part in range(len(own_m)):
@@ -185,10 +201,8 @@ def sweep(
                 weights[own_x[a] + b] = 0.0
             where[which[b]] = -1
             which[b] = -1
-    for b in range(slots):
-        if which[b] < 0:
-            return b
-    return slots
+            free, count = min(free, b), count + 1
+    return free if 4 * count >= slots else slots
 
 
 def leave(first: Any, columns: Any, lines: Any, where: Any, features: Any) -> None:

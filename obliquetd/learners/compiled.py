@@ -26,12 +26,14 @@ from obliquetd.learners.words import Transition
 
 __all__ = [
     "compiled_driver",
+    "compiled_picks",
     "compiled_rule",
     "compiled_walk",
     "drive",
     "driver_digest",
     "float_numbers",
     "pick_row",
+    "picks",
     "walk",
 ]
 
@@ -57,21 +59,30 @@ def pick_row(cumulative: Any, guide: Any, first: int, last: int, u: float) -> in
 
 
 def walk(
-    cumulative: Any, guide: Any, offsets: Any, next_state: Any, starts: Any, uniform: Any,
-    rows: Any, fresh: Any,
+    cumulative: Any, guide: Any, offsets: Any, next_state: Any, starts: Any, starts_guide: Any,
+    begin: Any, uniform: Any, rows: Any, fresh: Any,
 ) -> None:  # fmt: skip
     """Fill ``rows`` with outcomes of a chain, and ``fresh`` with where an episode begins.
 
-    ``starts[t]`` is the state to begin from if step t begins an episode: step 0 does,
-    and every step whose predecessor arrived in a state without outcomes.
+    If step t begins an episode, the state is the one whose share of [0, 1), up to ``starts``, holds
+    ``begin[t]``: step 0 does, and every step whose predecessor arrived in a state without outcomes.
     """
-    state = starts[0]
+    state = 0
     for t in range(len(rows)):
         fresh[t] = t == 0 or offsets[state] == offsets[state + 1]
         if fresh[t]:
-            state = starts[t]
+            state = pick_row(starts, starts_guide, 0, len(starts_guide), begin[t])
         rows[t] = pick_row(cumulative, guide, offsets[state], offsets[state + 1], uniform[t])
         state = next_state[rows[t]]
+
+
+def picks(
+    cumulative: Any, guide: Any, offsets: Any, states: Any, uniform: Any, rows: Any
+) -> None:  # fmt: skip
+    """Fill ``rows`` with an outcome of each of the states, whose share holds its number."""
+    for t in range(len(rows)):
+        s = states[t]
+        rows[t] = pick_row(cumulative, guide, offsets[s], offsets[s + 1], uniform[t])
 
 
 def drive(
@@ -163,6 +174,12 @@ def compiled_driver(function: Any, loop: Any = drive) -> Any:
 def compiled_walk() -> Any:
     """:func:`walk`, compiled."""
     return _jit(_own(walk, "walk"), cached=True)
+
+
+@cache
+def compiled_picks() -> Any:
+    """:func:`picks`, compiled."""
+    return _jit(_own(picks, "picks"), cached=True)
 
 
 def _own(function: Any, name: str) -> Any:

@@ -84,8 +84,11 @@ def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
         probability.append(p)
         action.append(np.full(len(s), a, dtype=np.intp))
     at = np.stack([np.concatenate(x) for x in (state, action, nxt)])
-    order = np.lexsort(at[::-1])
-    at, p = at[:, order], _join(probability)[order]
+    p = _join(probability)
+    place = (at[0] * len(layers) + at[1]) * n + at[2]
+    if not (np.diff(place) > 0).all():  # a sparse matrix mostly comes in order
+        order = np.argsort(place, kind="stable")
+        at, p = at[:, order], p[order]
     size = (n, len(layers))
     reward = _lookup(R, "R", at, size)
     if discount is None:

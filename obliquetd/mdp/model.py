@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -126,14 +125,23 @@ class MDP(Sources, HtmlTable, Tabular):
         """The actions that each state offers, in the order of ``actions``."""
         begin = self.table.starts()  # in canonical order, so by states and then by actions
         actions = self.table.action[begin]
-        ends = np.searchsorted(self.table.state[begin], np.arange(len(self.states) + 1)).tolist()
+        counts = np.bincount(self.table.state[begin], minlength=len(self.states))
         known: dict[bytes, tuple[Hashable, ...]] = {}  # states that offer the same share a tuple
-        found: list[tuple[Hashable, ...]] = []
-        for first, last in itertools.pairwise(ends):
-            key = actions[first:last].tobytes()
+
+        def named(chosen: Any) -> tuple[Hashable, ...]:
+            key = chosen.tobytes()
             if key not in known:
-                known[key] = tuple(self.actions[a] for a in actions[first:last].tolist())
-            found.append(known[key])
+                known[key] = tuple(self.actions[a] for a in chosen.tolist())
+            return known[key]
+
+        if len(counts) and counts.min() == counts.max():
+            choices, each = np.unique(actions.reshape(len(counts), -1), axis=0, return_inverse=True)
+            tuples = [named(row) for row in choices]
+            found = [tuples[k] for k in each.ravel().tolist()]
+        else:
+            ends = np.cumsum(counts)
+            parts = zip((ends - counts).tolist(), ends.tolist(), strict=True)
+            found = [named(actions[first:last]) for first, last in parts]
         return MappingProxyType(dict(zip(self.states, found, strict=True)))
 
     @cached_property

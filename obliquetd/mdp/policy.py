@@ -223,6 +223,11 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
         """The same to look at only; states with one and the same row may share it."""
         return self._rows[state]
 
+    @property
+    def by_state(self) -> Mapping[Hashable, dict[Hashable, Any]]:
+        """The rows of all states, likewise."""
+        return self._rows
+
     def __contains__(self, state: object) -> bool:
         return state in self._rows
 
@@ -235,7 +240,8 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
 
     def _distinct(self) -> Iterable[dict[Hashable, Any]]:
         """The rows, one that several states share once."""
-        return {id(row): row for row in self._rows.values()}.values()
+        rows = self._rows.values()
+        return dict(zip(map(id, rows), rows, strict=True)).values()
 
     @property
     def kind(self) -> set[Kind]:

@@ -60,21 +60,23 @@ def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
             )
         policy = Policy(policy)
     checked: Policy = policy
-    seen = set()
-    for state in checked:
+    by_state = checked.by_state
+    for state in [s for s in by_state if s not in mdp.index][:1]:
         mdp.require_state(state)
-        both = checked.row_of(state), mdp.offered[state]
-        if (at := (id(both[0]), id(both[1]))) in seen:  # states share rows, and what they offer
-            continue
-        seen.add(at)
-        for action, p in both[0].items():
-            if action not in both[1] and (p != 0 or action not in mdp.actions):
+    states, rows = list(by_state), list(by_state.values())
+    offers = [mdp.offered[s] for s in states]
+    # states share rows, and what they offer: of each pair the first state stands for all
+    pairs = zip(map(id, reversed(rows)), map(id, reversed(offers)), strict=True)
+    first = dict(zip(pairs, range(len(states) - 1, -1, -1), strict=True))
+    for at in sorted(first.values()):
+        for action, p in rows[at].items():
+            if action not in offers[at] and (p != 0 or action not in mdp.actions):
                 raise LabelError(
-                    f"the {role} policy takes action {action!r} in state {state!r}, which offers "
-                    f"{list(mdp.offered[state])}"
+                    f"the {role} policy takes action {action!r} in state {states[at]!r}, which offers "
+                    f"{list(offers[at])}"
                 )
     for state, offered in mdp.offered.items():
-        if offered and state not in checked:
+        if offered and state not in by_state:
             raise LabelError(
                 f"the {role} policy says nothing of state {state!r}, which offers {list(offered)}"
             )

@@ -285,7 +285,9 @@ class Operators(Rows):
     ) -> Matrix:
         """The solution on the other states, where those excluded count zero."""
         if not excluded:
-            return (self.arithmetic.identity(self.n) - kernel).solve(source, what)
+            known = kernel is self.P_gamma
+            system = self.L_pi if known else self.arithmetic.identity(self.n) - kernel
+            return system.solve(source, what)
         rest = [i for i in range(self.n) if i not in excluded]
         inner = self.arithmetic.identity(len(rest)) - kernel.submatrix(rest, rest)
         solved = inner.solve(source.submatrix(rest, [0]), what)

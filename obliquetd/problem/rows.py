@@ -44,17 +44,23 @@ class Rows:
     def _chances(self, policy: Policy, state: Any, action: Any) -> Any:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
         wide = 1 + len(self.mdp.actions)
-        choices, each = np.unique((1 + state) * wide + 1 + action, return_inverse=True)
-        out = np.empty(len(choices), dtype=float if self.arithmetic.kind == "float" else object)
-        known: dict[tuple[int, int], Any] = {}  # states share rows
+        choices = (1 + state) * wide + 1 + action
+        starts = np.flatnonzero(
+            np.diff(choices, prepend=-1)
+        )  # outcomes of one choice stand together
+        runs = np.diff(starts, append=len(choices))
+        choices, each = np.unique(choices[starts], return_inverse=True)
         of_state, of_action = np.divmod(choices, wide)
-        for i, (s, a) in enumerate(zip(of_state.tolist(), of_action.tolist(), strict=True)):
-            row = {} if s - 1 == NOBODY else policy.row_of(self.mdp.states[s - 1])
-            at = (NOBODY if s - 1 == NOBODY else id(row), a)
-            if at not in known:
-                known[at] = self._chance(policy, s - 1, a - 1)
-            out[i] = known[at]
-        return out[each]
+        states, actions = (of_state - 1).tolist(), (of_action - 1).tolist()
+        known_rows, labels = policy.by_state, self.mdp.states
+        rows = [None if s == NOBODY else known_rows[labels[s]] for s in states]
+        # states share rows: of each row and action the chance is read once
+        keys = list(zip(map(id, rows), actions, strict=True))
+        places = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
+        known = {key: self._chance(policy, states[k], actions[k]) for key, k in places.items()}
+        out = np.empty(len(choices), dtype=float if self.arithmetic.kind == "float" else object)
+        out[:] = [known[key] for key in keys]
+        return np.repeat(out[each], runs)
 
     def _chance(self, policy: Policy, state: int, action: int) -> Any:
         if state == NOBODY:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number
+from obliquetd.algebra.singular import Factored
 from obliquetd.errors import (
     KindError,
     PrecisionWarning,
@@ -225,3 +226,18 @@ def test_a_system_has_a_solution_however_rounding_moves_its_null_vectors(seed):
     off = b.dense().copy()
     off[1, 3] += 1e-11
     assert A.general_solution(FloatMatrix(off)).particular is None
+
+
+@pytest.mark.parametrize("n", [1, 3, 31, 64, 65, 150])
+@pytest.mark.parametrize("columns", [None, 0, 1, 100])
+def test_factors_solve_with_the_matrix_and_its_transpose(n, columns):
+    rng = np.random.default_rng(n)
+    A = rng.normal(size=(n, n)) + 3 * np.roll(np.eye(n), 1, axis=0)  # rows change places
+    b = rng.normal(size=n if columns is None else (n, columns))
+    factored = Factored.of(A)
+    for solve, matrix in ((factored.solve, A), (factored.solve_transposed, A.T)):
+        x = solve(b)
+        assert x.shape == b.shape
+        size = np.abs(matrix).sum(axis=1).max() * np.abs(x).max(initial=1.0)
+        assert np.abs(matrix @ x - b).max(initial=0.0) < 1e-13 * size
+    assert Factored.of(np.ones((2, 2))) is None

@@ -16,18 +16,18 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 __all__ = ["LINES", "Line", "line", "main", "measured"]
 
-PATIENCE = 300
-"""Seconds after which a size is said not to end."""
-LONG = 20.0
+PATIENCE = 100
+"""Seconds on the clock after which a size is said not to end, unless a line has more."""
+LONG = 2.0
 """CPU seconds of a first round that is not repeated."""
-ENOUGH = 2.0
+ENOUGH = 0.5
 """CPU seconds of each side after which no further round is made."""
 
 
@@ -46,6 +46,7 @@ class Line:
     wanted: float | None
     make: Callable[[int], tuple[Callable[[], Any], Callable[[], Any] | None]]
     parts: Callable[[int], int] = lambda size: 1
+    patience: float = PATIENCE
 
 
 LINES: dict[str, Line] = {}
@@ -77,37 +78,44 @@ def best(functions: list[Callable[[], Any]]) -> list[float]:
     return times
 
 
-def measured(name: str, size: int) -> dict[str, Any]:
-    """One size of one line, in this process."""
+def measured(name: str, size: int) -> Iterator[dict[str, Any]]:
+    """One size of one line, in this process: of ours alone first, which no slow peer takes away, then of both."""
     ours, peer = LINES[name].make(size)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.process_time()
-    ours()  # compiles, imports
-    took = time.process_time() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if took > LONG:  # nothing of that is felt
-        theirs = best([peer])[0] if peer else None
-        return {"ours": took, "peer": theirs, "memory": (memory, before)}
+    mine = once(ours)  # compiles, imports
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before
+    if mine < LONG:
+        (mine,) = best([ours])
+    yield {"ours": mine, "peer": None, "memory": memory}
     if peer is None:
-        return {"ours": best([ours])[0], "peer": None, "memory": (memory, before)}
-    peer()
-    mine, theirs = best([ours, peer])
-    return {"ours": mine, "peer": theirs, "memory": (memory, before)}
+        return
+    theirs = once(peer)
+    if max(mine, theirs) < LONG:
+        mine, theirs = best([ours, peer])
+    yield {"ours": mine, "peer": theirs, "memory": memory}
 
 
-def in_a_process(name: str, size: int) -> dict[str, Any] | str:
+def once(function: Callable[[], Any]) -> float:
+    """The CPU time of a first call."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def in_a_process(each: Line, size: int) -> dict[str, Any] | str:
     """The same in a process of its own, or why there is no answer."""
     own = {
         k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
     }
     own["OPENBLAS_NUM_THREADS"] = "1"
-    command = [sys.executable, "-m", "tests.benchmarks.table", "--one", name, str(size)]
+    command = [sys.executable, "-m", "tests.benchmarks.table", "--one", each.name, str(size)]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE, env=own, check=False
+            command, capture_output=True, text=True, timeout=each.patience, env=own, check=False
         )
-    except subprocess.TimeoutExpired:
-        return f"no end in {PATIENCE} s"
+    except subprocess.TimeoutExpired as error:
+        told = (error.stdout or b"").decode().splitlines()
+        return json.loads(told[-1]) if told else f"no end in {each.patience:g} s"
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no message"])[-1]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -140,7 +148,7 @@ def row(each: Line) -> list[str]:
     beside: tuple[dict[str, Any], int] | None = None
     failure = ""
     for size in each.sizes:
-        found = in_a_process(each.name, size)
+        found = in_a_process(each, size)
         if isinstance(found, str):
             failure = f"; {size:,}: {found}"
             break
@@ -179,7 +187,8 @@ def machine() -> str:
         model = next(x.split(":")[1].strip() for x in known if x.startswith("model name"))
     except (OSError, StopIteration):
         pass
-    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"
 
 
 def main(arguments: list[str]) -> None:
@@ -189,7 +198,8 @@ def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--one"]:
         from tests.benchmarks.table import measured as one  # not the copy called __main__
 
-        print(json.dumps(one(arguments[1], int(arguments[2]))))
+        for found in one(arguments[1], int(arguments[2])):
+            print(json.dumps(found), flush=True)
         return
     from tests.benchmarks.table import LINES as KNOWN
 

@@ -442,3 +442,23 @@ def test_a_rule_that_counts_its_rounds_is_right_for_every_outcome(monkeypatch, r
     wanted = otd.mean_dynamics(problem, mine).A
     monkeypatch.setattr(expectation, "FEW", 0)
     assert wanted == otd.mean_dynamics(otd.domains.random_problem(12, 4, seed=seed), mine).A
+
+
+@pytest.mark.parametrize(
+    "learner", [otd.TD(lam=0.5), otd.ETD(), otd.GTD2(mu=1)], ids=lambda x: x.label
+)
+def test_what_is_forgotten_of_many_outcomes_is_made_again(learner, monkeypatch):
+    wanted = otd.mean_dynamics(states(5, arithmetic="float"), learner)
+    kept = wanted.expectation.sums
+    monkeypatch.setattr("obliquetd.dynamics.products.MOST_KEPT", 0)
+    found = otd.mean_dynamics(states(5, arithmetic="float"), learner)
+    sums = found.expectation.sums
+    assert "products" not in vars(sums)
+    for mine, theirs in (
+        (found.A, wanted.A),
+        (found.b, wanted.b),
+        (found.fixed_point(), wanted.fixed_point()),
+        (np.array(sums.memory_rows()), np.array(kept.memory_rows())),
+    ):
+        assert mine == pytest.approx(theirs, rel=1e-12)
+    assert len(sums.products.groups) == len(kept.products.groups)

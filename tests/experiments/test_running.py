@@ -1,5 +1,6 @@
 """Steps on the active features against steps over all of them; stretches against one run."""
 
+import dataclasses
 import itertools
 import random
 from bisect import bisect_right
@@ -10,12 +11,12 @@ import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquetd import simulate
+from obliquetd import MDP, Policy, PolicyEvaluation, simulate
 from obliquetd.domains import random_problem, two_state
 from obliquetd.experiments import experiment
 from obliquetd.experiments.identity import numbers_of
 from obliquetd.experiments.running import ActiveSteps, WholeSteps, steps_of
-from obliquetd.experiments.streams import Drawn, Outcomes
+from obliquetd.experiments.streams import Drawn, Outcomes, TableStream
 from obliquetd.learners import (
     ETD,
     GTD,
@@ -119,6 +120,21 @@ def test_slots_and_all_features_agree(learner):
         assert len(active.slots.which) < FEATURES / 2
 
 
+def test_an_endless_trace_keeps_few_slots(monkeypatch):
+    """None of its entries ever becomes 0 in so few steps, and yet their slots are freed."""
+    for name, count in (("FEATURES", 4_000), ("STATES", 900), ("ROWS", 900)):
+        monkeypatch.setitem(globals(), name, count)
+    rng = np.random.default_rng(8)
+    outcomes = dataclasses.replace(sparse_outcomes(rng), discount=np.full(ROWS, 0.9))
+    run = drawn(outcomes, rng, 600)
+    run = run._replace(rows=np.arange(600), fresh=np.zeros(600, dtype=bool))
+    outcomes.state[:], outcomes.next_state[:] = rng.integers(900, size=(2, ROWS))
+    (active, records, _), (whole, wanted, _) = both(TD(lam="1/4"), outcomes, run, parts=2)
+    assert np.allclose(records, wanted, rtol=1e-13, atol=1e-13)
+    assert (np.abs(whole.m.e) > 0).sum() > 2 * (active.slots.which >= 0).sum()
+    assert len(active.slots.which) < 1_000
+
+
 def test_what_the_target_expects_has_slots_too():
     rng = np.random.default_rng(4)
     outcomes = sparse_outcomes(rng, late=True)
@@ -205,6 +221,36 @@ def test_a_guide_picks_what_a_search_picks(weights, seed):
         if u < 1:
             wanted = min(bisect_right(cumulative, u), count - 1)
             assert pick_row(cumulative, guide, 0, count, u) == wanted
+
+
+@pytest.mark.parametrize("kind", ["trajectory", "iid", "episodes"])
+def test_draws_are_those_of_a_search_among_all_shares(kind):
+    """A state that is never first, and one behind all that are; several outcomes of a state."""
+    problem = random_problem(12, 2, seed=3)
+    start = {2: "1/4", 5: "1/2", 9: "1/4"} if kind == "episodes" else None
+    if kind == "episodes":
+        rows = [(s, 0, (s + k) % 12, "1/3", 0) for s in range(11) for k in (1, 2, 4)]
+        mdp = MDP.from_transitions([r if r[2] else (*r[:2], 11, *r[3:]) for r in rows])
+        problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", start=start)
+    stream, steps = TableStream(problem, kind, start), 400
+    found = stream.draw(steps, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    total, state = np.cumsum(stream.start).tolist(), stream.outcomes.state
+    shares = [stream.cumulative[state == s].tolist() for s in range(12)]
+    begin = [min(bisect_right(total, u), int(np.flatnonzero(stream.start)[-1])) for u in rng.random(steps)]  # fmt: skip
+
+    def picked(s, u):
+        return stream.offsets[s] + min(bisect_right(shares[s], u), len(shares[s]) - 1)
+
+    uniform, wanted, s = rng.random(steps), [], None
+    for t in range(steps):
+        fresh = kind == "iid" or s is None or not shares[s]
+        assert found.fresh[t] == fresh
+        wanted.append(picked(begin[t] if fresh else s, uniform[t]))
+        s = stream.outcomes.next_state[wanted[-1]]
+    assert found.rows.tolist() == wanted
+    twins = [picked(state[row], u) for row, u in zip(wanted, rng.random(steps), strict=True)]
+    assert found.twins.tolist() == twins
 
 
 @pytest.mark.parametrize("every", [1, 37])
