@@ -20,13 +20,15 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 from sympy import QQ
+
+from obliquetd.algebra.polynomial_ring import factors_of
 
 __all__ = ["KnownSigns", "SignRange", "known_of"]
 
@@ -189,17 +191,6 @@ class KnownSigns:
     def _by_range(self, factor: Any, turn: int) -> int | None:
         found = sign_on_box(factor, [self.ranges.get(s, SignRange()) for s in factor.ring.symbols])
         return None if found is None else found * turn
-
-
-@lru_cache(maxsize=4096)
-def factors_of(polynomial: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
-    """A native polynomial as a number and its irreducible factors, each with its power.
-
-    One problem has the same polynomials again and again: entries of a vector share a denominator, and the
-    errors of a fixed point and the noise of its learner a numerator.
-    """
-    coefficient, factors = polynomial.factor_list()
-    return coefficient, tuple(factors)
 
 
 def normal(factor: Any) -> tuple[int, Any]:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.algebra import shortened
 from obliquetd.display import html_text
+from obliquetd.report.sampled import values_at
 
 __all__ = ["SKETCHED", "Ranges", "ranges_of", "sketch"]
 
@@ -65,7 +65,8 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     axes = [_inside(*span, CELLS if len(seen) > 1 else POINTS) for span in spans[:2]]
     middle = [sum(span) / 2 for span in spans[2:]]
     grid = np.meshgrid(*axes, indexing="ij")
-    values = _values(formula, symbols, [*grid, *(np.full_like(grid[0], m) for m in middle)])
+    points = [*grid, *(np.full_like(grid[0], m) for m in middle)]
+    values = values_at(formula, dict(zip(symbols, points, strict=True)))
     over = " and ".join(
         f"{s} from {a:g} to {b:g}" for s, (a, b) in zip(seen, spans[:2], strict=False)
     )
@@ -90,16 +91,6 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
 def _inside(low: float, high: float, count: int) -> Values:
     """Points in the middles of equal parts: an end may be a pole."""
     return low + (high - low) * (np.arange(count) + 0.5) / count
-
-
-def _values(formula: Any, symbols: list[sp.Symbol], at: list[Values]) -> Values:
-    """The real values, nan where there is none."""
-    function = sp.lambdify(symbols, shortened(formula), "numpy")
-    with np.errstate(all="ignore"):
-        found = np.asarray(function(*(x.astype(complex) for x in at)), dtype=complex)
-    found = np.broadcast_to(found, at[0].shape)
-    real = np.abs(found.imag) <= 1e-9 * (1 + np.abs(found.real))
-    return np.where(real, found.real, np.nan)
 
 
 def _window(good: Values) -> tuple[float, float]:
@@ -141,7 +132,9 @@ def _shades(values: Values) -> str:
             f"M{x:.1f} {y:.1f}h{w:.1f}v{h:.1f}h-{w:.1f}z"
         )
     line = []
-    sign = np.sign(values)
+    sign = np.where(values < 0, -1.0, np.where(np.isfinite(values), 1.0, np.nan))
+    if not (values > 0).any():  # what is 0 parts nothing from what is negative
+        sign = np.minimum(sign, -1.0)
     for i, j in np.argwhere(sign[1:] * sign[:-1] < 0):
         line.append(f"M{MARGIN + (i + 1) * w:.1f} {6 + HEIGHT - (j + 1) * h:.1f}v{h:.1f}")
     for i, j in np.argwhere(sign[:, 1:] * sign[:, :-1] < 0):
