@@ -159,16 +159,20 @@ class KnownSigns:
 
         sqrt(gamma^2 (p - q)) is gamma sqrt(p - q) where gamma is not negative.
         """
-        outside, taken = sp.Integer(1), fraction / fraction
+        outside, left = sp.Integer(1), []
         for part, side in ((fraction.numer, 1), (fraction.denom, -1)):
-            for factor, power in factors_of(part)[1]:
+            coefficient, factors = factors_of(part)
+            inside = part.ring.ground_new(coefficient)
+            for factor, power in factors:
                 sign = self.of_factor(factor) if power > 1 else None
-                if sign is None:
-                    continue
-                outside *= ((factor * sign).as_expr()) ** (side * (power // 2))
-                square = factor ** (2 * (power // 2))
-                taken = taken * square if side > 0 else taken / square
-        return outside, fraction / taken
+                taken = 0 if sign is None else power // 2
+                if taken:
+                    outside *= ((factor * (sign or 1)).as_expr()) ** (side * taken)
+                inside = inside * factor ** (power - 2 * taken)
+            left.append(inside)
+        if outside == 1:
+            return outside, fraction
+        return outside, fraction.field.raw_new(*left)  # of factors in lowest terms
 
     def assuming(self, polynomial: Any, sign: int) -> KnownSigns:
         """The same where a polynomial, as :meth:`undecided` gives it, has a sign; a range may shrink."""
