@@ -23,8 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sympy as sp
-
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.algebra.enclosures import form_side, side_of_axis
 from obliquetd.algebra.polynomials import even_part, squares_of_pairs_only, turn_right
@@ -127,6 +125,7 @@ def routh_conditions(arithmetic: Any, coefficients: list[Any]) -> tuple[Any, ...
     Examples
     --------
     >>> from obliquetd.algebra.field import FieldArithmetic
+    >>> import sympy as sp
     >>> a, b = sp.symbols("a b")
     >>> field = FieldArithmetic([a, b])
     >>> routh_conditions(field, [field.one, field.scalar(-a), field.scalar(b)])
