@@ -98,7 +98,7 @@ def typeset(text: str, known: Collection[str] = ()) -> Markup:
             continue
         *pieces, last = map(_formula, _pieces(run))
         follows = runs[k + 1][0].text if k + 1 < len(runs) else ""
-        if follows[:1] in tuple(".,;:)\u201d"):  # a mark stays with its formula
+        if follows[:1] in tuple(".,;:)\u201d") or follows == "'s":  # stays with its formula
             last = Markup('<span class="nobr">{}{}</span>').format(last, follows.rstrip())
             runs[k + 1] = [Token("other", follows[len(follows.rstrip()) :])]
         out += Markup(" ").join([*pieces, last])

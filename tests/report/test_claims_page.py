@@ -4,6 +4,7 @@ import re
 from unittest import mock
 
 import pytest
+import sympy as sp
 
 from obliquetd.claims import Counterexample, Outcome, Registry, Verdict, claim, verify
 from obliquetd.claims.claim import told
@@ -141,6 +142,23 @@ def test_nothing_is_said_twice(page, judged):
     sections = [c for s in paper_sections(judged) for c in s.claims]
     for one in sections:
         assert "assuming" not in one.formula
+
+
+def test_what_the_evidence_tells_is_not_listed_again():
+    """By its name, or as a decimal of it; a value that is only supposed there, or short, or another, is listed."""
+    mine = Registry()
+    seen = {"long": sp.Rational(205292, 10000), "near": sp.Rational(20530, 1000), "x": sp.Integer(0),
+            "lambda": "2/5", "trace": sp.Integer(5), "rows": 4}  # fmt: skip
+
+    @claim("mine", where="a note", title="it is", statement="x < y", registry=mine)
+    def check():
+        example = Counterexample.find([two_state()], lambda _: seen)
+        said = "at lambda = 2/5: TD 20.529 over t, where x = 0 nothing moves, as trace 50 says of 4 rows"
+        return Outcome(Verdict.REFUTED, said, counterexample=example)
+
+    ((one,),) = (section.claims for section in paper_sections(verify(registry=mine)))
+    assert [str(s.name) for s in one.observed if "math" not in s.name] == ["near", "trace", "rows"]
+    assert len(one.observed) == 4  # and x
 
 
 def test_claims_of_ones_own_have_a_page():
