@@ -216,7 +216,10 @@ def _is_told(name: str, value: Any, text: str) -> bool:
     except (ValueError, ZeroDivisionError):
         return False
     decimals = (d for d in DECIMAL.findall(text) if len(d.strip("-0.").replace(".", "")) >= DIGITS)
-    return any(abs(number - Fraction(d)) <= Fraction(1, 2 * 10 ** len(d.partition(".")[2])) for d in decimals)
+    return any(
+        abs(number - Fraction(d)) <= Fraction(1, 2 * 10 ** len(d.partition(".")[2]))
+        for d in decimals
+    )
 
 
 def _sentence(text: str) -> str:

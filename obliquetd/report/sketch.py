@@ -12,13 +12,12 @@ from markupsafe import Markup
 
 from obliquetd.display import html_text
 from obliquetd.report.sampled import values_at
+from obliquetd.report.window import UNBOUNDED
 
 __all__ = ["SKETCHED", "Ranges", "ranges_of", "sketch"]
 
 Ranges = Mapping[sp.Symbol, tuple[float, float]]
 """For each symbol where a plot of it begins and ends."""
-UNBOUNDED = 2.0
-"""How far a plot goes where a symbol has no end."""
 WIDTH, HEIGHT, MARGIN = 96, 62, 30
 POINTS, CELLS, SHADES = 97, 20, 6
 ROOM = 5
@@ -42,7 +41,7 @@ def ranges_of(problem: Any) -> dict[sp.Symbol, tuple[float, float]]:
             low, high = float(found.inf), float(found.sup)
         except (ObliqueTDError, TypeError, NotImplementedError):
             low, high = 0.0, 1.0
-        low, high = max(low, -UNBOUNDED), min(high, UNBOUNDED)
+        low, high = max(low, -float(UNBOUNDED)), min(high, float(UNBOUNDED))
         out[symbol] = (low, high) if low < high else (0.0, 1.0)
     return out
 
