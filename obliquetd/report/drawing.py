@@ -23,6 +23,7 @@ from obliquetd.plotting import (
     stability_regions,
     stability_regions_2d,
 )
+from obliquetd.plotting.graph import MOST_LABELS
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.analysis import Analysis
 from obliquetd.report.pictures import Picture, as_svg
@@ -58,7 +59,11 @@ def _graph(problem: PolicyEvaluation) -> Picture:
         f"A graph of {len(problem.mdp.states)} states and {len(problem.mdp.table)} outcomes; the table "
         "of transitions has the same numbers."
     )
-    return as_svg(mdp_graph(problem), "The model as a graph", about, scrolls=True)
+    ax = mdp_graph(problem)
+    drawn = {text.get_gid() for text in ax.texts}
+    if "state" in drawn and "outcome" not in drawn and len(problem.mdp.table) > MOST_LABELS:
+        about += " Its edges have no labels, as there are too many; the legend has the probabilities by action."
+    return as_svg(ax, "The model as a graph", about, scrolls=True)
 
 
 def _geometry(problem: PolicyEvaluation) -> Picture | str:
