@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Picture", "as_svg", "themed"]
 
-WIDTH = 5.2
+WIDTH = 5.0
 """Inches at which pictures are drawn, so that their letters can be read on a phone."""
 LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""

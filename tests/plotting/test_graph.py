@@ -459,11 +459,11 @@ def test_many_edges_say_what_pays_and_the_legend_the_rest():
 
 @pytest.mark.parametrize("reward", [lambda *_: 0, lambda s, _: 1 + s])
 def test_where_no_label_is_better_than_others_the_legend_has_the_chances(reward):
-    ax = mdp_graph(ring_of(12, reward))
+    ax = mdp_graph(ring_of(21, reward))
     assert not gid(ax, "outcome")
     told = told_in_legend(ax)
     assert told[:2] == ["walk: 1/2", "leap: 1/2"]
-    assert "48 outcomes; the table of transitions" in told
+    assert "84 outcomes; the table of transitions" in told
 
 
 def test_a_legend_is_seen_on_a_phone():
