@@ -24,7 +24,7 @@ ROOM = 5
 """Letters of a number beside a plot."""
 SKETCHED = (
     "Where a formula is long, a small plot shows it over its symbols: a curve between the two numbers at its side, "
-    "or shades of blue that grow stronger away from 0; red is negative."
+    "or shades of blue that grow stronger away from 0, between the two numbers below; red is negative."
 )
 """What a reader has to know of these plots."""
 Values = npt.NDArray[np.float64]
@@ -74,15 +74,18 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     if not good.size:
         return Markup('<span class="soft">no real value over {}</span>').format(over + kept)
     low, high = _window(good)
+    if len(seen) > 1:
+        low, high = float(good.min()), float(good.max())
     drawn = _curve(values, low, high) if len(seen) == 1 else _shades(values)
     about = f"Plot over {over}{kept}; between {low:.3g} and {high:.3g}."
     if len(seen) > 1:
         about += " Stronger is farther from 0; red is negative, and a line parts the signs."
     names = [sp.pretty(s, use_unicode=True) for s in seen]
     ends = _ends(names, spans[:2], low, high)
+    wide, tall = WIDTH + MARGIN + 4, HEIGHT + (24 if len(seen) == 1 else 37)
     return Markup(
         f'<svg class="sketch" role="img" aria-label="{html_text(about)}" '
-        f'viewBox="0 0 {WIDTH + MARGIN + 4} {HEIGHT + 24}" width="{WIDTH + MARGIN + 4}" height="{HEIGHT + 24}">'
+        f'viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}">'
         f"<title>{html_text(about)}</title>{drawn}{ends}</svg>"
     )
 
@@ -171,6 +174,8 @@ def _ends(names: list[str], spans: list[tuple[float, float]], low: float, high: 
     at += [(side[0], MARGIN - 3, bottom, "end"), (side[1], MARGIN - 3, 14, "end")]
     if len(names) > 1:
         at.append((names[1], MARGIN - 3, 6 + HEIGHT / 2, "end"))
+        between = f"{_short(low)} to {_short(high)}"
+        at.append((between, MARGIN + WIDTH / 2, bottom + 26, "middle"))
     text = "".join(
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{html_text(t)}</text>'
         for t, x, y, anchor in at

@@ -35,6 +35,7 @@ def latex(text):
         ("E[rho | s] = 1/2", [r"E [\rho \mid s ] = \frac{1}{2}"]),
         ("f = [1/2; 19/2].", [r"f = \begin{bmatrix} \frac{1}{2} \\ \frac{19}{2} \end{bmatrix}"]),
         ("the number [-1/5]", [r"-\frac{1}{5}"]),
+        ("stable for l in [0, 1/2] or so", ["l", r"[0,\ \frac{1}{2}]"]),
         ("distance = sqrt(82)/2", [r"\frac{\sqrt{82}}{2}"]),
         ("below Interval.Lopen(5/6, 1)", [r"(\frac{5}{6},\ 1]"]),
         ("X_TD and h_{t+1}", [r"X_{\text{TD}}", "h_{t +1}"]),
