@@ -57,9 +57,15 @@ class Efficiency(BesideTheAverage):
     """
 
     def __init__(
-        self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any
+        self,
+        problem: PolicyEvaluation,
+        learner: Learner,
+        sampling: str | None,
+        theta0: Any,
+        arithmetic: Arithmetic | None = None,
     ) -> None:
-        self.problem, self._dynamics = problem, MeanDynamics(problem, learner, sampling)
+        self.problem = problem
+        self._dynamics = MeanDynamics(problem, learner, sampling, arithmetic)
         self.learner = learner = self._dynamics.learner
         self._ops = self._dynamics.expectation.ops
         self.sampling = resolve_sampling(self._ops, learner, sampling, mean_only=False)
@@ -394,7 +400,15 @@ def efficiency(
 
 @singledispatch
 def efficiency_of(
-    given: Any, problem: PolicyEvaluation, sampling: str | None, theta0: Any
+    given: Any,
+    problem: PolicyEvaluation,
+    sampling: str | None,
+    theta0: Any,
+    arithmetic: Arithmetic | None = None,
 ) -> Efficiency:
-    """The efficiency of a learner, or of what a room below registers, as the estimators do."""
-    return Efficiency(problem, require_learner(given), sampling, theta0)
+    """The efficiency of a learner, or of what a room below registers, as the estimators do.
+
+    An arithmetic other than the problem's knows more signs, as in a case of them
+    (:func:`obliquetd.algebra.sign_cases.sign_cases`).
+    """
+    return Efficiency(problem, require_learner(given), sampling, theta0, arithmetic)

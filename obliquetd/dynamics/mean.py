@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -281,8 +282,16 @@ class MeanDynamics(Equations):
                     else f"a closer look, {found.condition[0]}"
                 ),
                 found.condition,
+                self._factor_of(found.condition),
             )
         return found.verdict == "stable"
+
+    def _factor_of(self, conditions: Sequence[Any]) -> Any:
+        """A polynomial on whose sign the first of the conditions depends; None for floats."""
+        arithmetic: Any = self._ops.arithmetic
+        if arithmetic.kind != "symbolic":
+            return None
+        return arithmetic.known.undecided(arithmetic.scalar(conditions[0]))
 
     def certificate(self) -> dict[str, Any]:
         """A dict, ready for JSON, that ``otd.check_certificate`` re-checks; it holds model, learner and version.

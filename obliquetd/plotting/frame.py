@@ -50,10 +50,11 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
     ax.set_aspect("equal")
     ax.set_axis_off()
     if handles:
-        side, at = ("center", x) if width <= SMALLEST[0] or given else ("left", x - width / 2)
+        narrow = given or width <= SMALLEST[0]
+        at = x if narrow else x - width / 2
         legend = ax.legend(
             handles=handles, frameon=False, fontsize=LABEL * scale, ncols=columns,
-            loc=f"lower {side}", bbox_to_anchor=(at, y - height / 2), bbox_transform=ax.transData,
+            loc="lower center" if narrow else "lower left", bbox_to_anchor=(at, y - height / 2), bbox_transform=ax.transData,
             borderaxespad=0.2, handlelength=2.6, labelspacing=0.35, columnspacing=1.4,
         )  # fmt: skip
         legend.set_in_layout(

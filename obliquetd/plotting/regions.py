@@ -269,7 +269,7 @@ def _middle(room: np.ndarray, far: np.ndarray) -> tuple[int, int]:
     best = room >= 0.97 * room.max()
     best &= far >= 0.97 * far[best].max()
     places = np.argwhere(best)
-    nearest = np.linalg.norm(places - places.mean(axis=0), axis=1).argmin()
+    nearest = int(np.linalg.norm(places - places.mean(axis=0), axis=1).argmin())
     return int(places[nearest][0]), int(places[nearest][1])
 
 
@@ -300,9 +300,9 @@ def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
         if room.max() < 1:
             without_room.append(word)
             continue
-        i, j = _middle(room, distance_transform_edt(part)[1:-1, 1:-1])
+        at = _middle(room, distance_transform_edt(part)[1:-1, 1:-1])
         ax.text(
-            xs[i], ys[j], word, ha="center", va="center", zorder=4, rotation=90 if turned else 0,
+            xs[at[0]], ys[at[1]], word, ha="center", va="center", zorder=4, rotation=90 if turned else 0,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
         )  # fmt: skip
     return without_room

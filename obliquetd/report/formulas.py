@@ -51,8 +51,10 @@ def typeset(value: Any, *, block: bool = False) -> Markup:
     return mathml(usual_latex(value), block=block)
 
 
-def shown(value: Any, ranges: Ranges | None = None) -> Markup:
+def shown(value: Any, ranges: Ranges | None = None, where: Any = sp.true) -> Markup:
     """A number or formula in a cell: what is long is a decimal or a plot, and itself on demand.
+
+    A plot shows it only ``where`` it holds, a sympy Boolean.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def shown(value: Any, ranges: Ranges | None = None) -> Markup:
         return typeset(number)
     text = number_text(number)
     if number.free_symbols:
-        return _folded(number, ranges or {}) if _is_long_formula(text) else typeset(number)
+        return _folded(number, ranges or {}, where) if _is_long_formula(text) else typeset(number)
     decimal = _decimal(number)
     if len(text) > LONGEST_NUMBER:
         return _on_demand(decimal, number, text)
@@ -91,7 +93,7 @@ def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
     ).format(decimal, typeset(number))
 
 
-def _folded(formula: Any, ranges: Ranges) -> Markup:
+def _folded(formula: Any, ranges: Ranges, where: Any = sp.true) -> Markup:
     """The plot of a formula, and the formula on demand."""
     text = str(number_text(formula))
     hidden = "long coefficients" in text
@@ -102,7 +104,7 @@ def _folded(formula: Any, ranges: Ranges) -> Markup:
         body = typeset(formula, block=True)
     return Markup(
         '<div class="folded">{}<details><summary title="{}">the formula</summary>{}</details></div>'
-    ).format(sketch(formula, ranges), told, body)
+    ).format(sketch(formula, ranges, where), told, body)
 
 
 def equation(

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import sympy as sp
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
@@ -27,7 +27,7 @@ from obliquetd.report.analysis import Analysis, analyze, introduction
 from obliquetd.report.drawing import MAKERS, named
 from obliquetd.report.formulas import equations, prose, shown, typeset
 from obliquetd.report.mathml import mathml
-from obliquetd.report.noise import COLUMNS, LEGEND
+from obliquetd.report.noise import CASES, COLUMNS, LEGEND
 from obliquetd.report.over_symbols import PARTLY
 from obliquetd.report.pictures import Picture
 from obliquetd.report.policies import summary
@@ -191,12 +191,12 @@ class ModelReport:
             return [], []
         rows = [
             [
-                row.name,
+                named_case(row.name, row.where),
                 row.told,
                 *(
                     ROUNDED
                     if row.is_rounding(k)
-                    else self._shown(row.numbers[k])
+                    else shown(row.numbers[k], self.ranges, row.where)
                     if k in row.numbers
                     else row.words[k]
                     for k in COLUMNS
@@ -208,8 +208,12 @@ class ModelReport:
 
     @property
     def noise_legend(self) -> Markup:
-        """What its columns mean."""
-        return prose(LEGEND.replace("bias^2:", "squared bias:"))
+        """What its columns mean, and that they hold in cases."""
+        told = LEGEND.replace("bias^2:", "squared bias:")
+        found = self.analysis.noise
+        if found is not None and any(row.where != sp.true for row in found.rows):
+            told += f" {CASES}"
+        return prose(told)
 
     @property
     def noise_notes(self) -> list[str]:
@@ -247,6 +251,15 @@ class ModelReport:
             f"{len(closed)} recurrent class{'es' if len(closed) != 1 else ''} ({told}), "
             f"{transient} transient state{'s' if transient != 1 else ''}"
         )
+
+
+def named_case(name: str, where: Any) -> Markup:
+    """A name, and the case in which what stands beside it holds."""
+    if where == sp.true:
+        return escape(name)
+    parts = where.args if isinstance(where, sp.Or) else (where,)
+    told = Markup(" or ").join(typeset(part) for part in parts)
+    return Markup('{} <span class="soft">where {}</span>').format(name, told)
 
 
 def data_link(data: Any) -> str:

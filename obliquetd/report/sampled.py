@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-__all__ = ["values_at"]
+__all__ = ["holds_at", "values_at"]
 
 Array = npt.NDArray[Any]
 EPS = float(np.finfo(float).eps)
@@ -48,6 +48,20 @@ def values_at(formula: Any, at: Mapping[sp.Symbol, Array]) -> npt.NDArray[np.flo
     usual = float(np.median(size[told])) if told.any() else 0.0
     nought = real & ~told & (error <= WORST * usual)
     return np.where(told, found.real, np.where(nought, 0.0, np.nan))
+
+
+def holds_at(condition: Any, at: Mapping[sp.Symbol, Array]) -> npt.NDArray[np.bool_]:
+    """Whether a condition holds at each point.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> holds_at((x > 0) & (x**2 < 2), {x: np.array([-1.0, 1.0, 2.0])})
+    array([False,  True, False])
+    """
+    shape = np.broadcast_shapes(*(np.shape(x) for x in at.values()))
+    known = {symbol: (np.asarray(x, dtype=complex), 0.0) for symbol, x in at.items()}
+    return np.broadcast_to(_holds(condition, known), shape)
 
 
 def _evaluated(formula: Any, known: dict[Any, Any]) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ import sympy as sp
 from markupsafe import Markup
 
 from obliquetd.display import html_text
-from obliquetd.report.sampled import values_at
+from obliquetd.report.sampled import holds_at, values_at
 from obliquetd.report.window import UNBOUNDED
 
 __all__ = ["SKETCHED", "Ranges", "ranges_of", "sketch"]
@@ -46,8 +46,8 @@ def ranges_of(problem: Any) -> dict[sp.Symbol, tuple[float, float]]:
     return out
 
 
-def sketch(formula: Any, ranges: Ranges) -> Markup:
-    """A formula over its first symbol, or its first two; the others are held in the middle.
+def sketch(formula: Any, ranges: Ranges, where: Any = sp.true) -> Markup:
+    """A formula over its first symbol, or its first two, where it holds; the others are held in the middle.
 
     Examples
     --------
@@ -65,7 +65,10 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     middle = [sum(span) / 2 for span in spans[2:]]
     grid = np.meshgrid(*axes, indexing="ij")
     points = [*grid, *(np.full_like(grid[0], m) for m in middle)]
-    values = values_at(formula, dict(zip(symbols, points, strict=True)))
+    at = dict(zip(symbols, points, strict=True))
+    values = values_at(formula, at)
+    if where.free_symbols and where.free_symbols <= at.keys():
+        values = np.where(holds_at(where, at), values, np.nan)
     over = " and ".join(
         f"{s} from {a:g} to {b:g}" for s, (a, b) in zip(seen, spans[:2], strict=False)
     )
