@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ from obliquetd.dynamics.stability import (
     NOTHING_MOVES,
     Stability,
     exact_stability,
+    factor_of,
     worst_of,
 )
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
@@ -282,16 +282,9 @@ class MeanDynamics(Equations):
                     else f"a closer look, {found.condition[0]}"
                 ),
                 found.condition,
-                self._factor_of(found.condition),
+                factor_of(self._ops.arithmetic, found.condition),
             )
         return found.verdict == "stable"
-
-    def _factor_of(self, conditions: Sequence[Any]) -> Any:
-        """A polynomial on whose sign the first of the conditions depends; None for floats."""
-        arithmetic: Any = self._ops.arithmetic
-        if arithmetic.kind != "symbolic":
-            return None
-        return arithmetic.known.undecided(arithmetic.scalar(conditions[0]))
 
     def certificate(self) -> dict[str, Any]:
         """A dict, ready for JSON, that ``otd.check_certificate`` re-checks; it holds model, learner and version.

@@ -33,6 +33,7 @@ __all__ = [
     "Stability",
     "definiteness",
     "exact_stability",
+    "factor_of",
     "routh_conditions",
     "routh_is_positive",
     "verdict_of",
@@ -143,6 +144,13 @@ def routh_conditions(arithmetic: Any, coefficients: list[Any]) -> tuple[Any, ...
         for k in range(1, n + 1)
     ]
     return tuple(dict.fromkeys(d for d in determinants if not d.is_positive))
+
+
+def factor_of(arithmetic: Any, conditions: Sequence[Any]) -> Any:
+    """A polynomial on whose sign the first of these conditions depends; None where there are no symbols."""
+    if arithmetic.kind != "symbolic":
+        return None
+    return arithmetic.known.undecided(arithmetic.scalar(conditions[0]))
 
 
 def _reflected(coefficients: list[Any]) -> list[Any]:
