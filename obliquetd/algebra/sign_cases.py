@@ -67,7 +67,8 @@ def sign_cases(
     while waiting:
         known, conditions = waiting.pop()
         try:
-            value = compute(FieldArithmetic(arithmetic.symbols, known))
+            own = known is arithmetic.known
+            value = compute(arithmetic if own else FieldArithmetic(arithmetic.symbols, known))
         except SignUndecidedError as error:
             if error.factor is None or len(done) + len(waiting) > MOST_CASES:
                 raise

@@ -229,8 +229,11 @@ class ModelReport:
         kind = {"float": "floating-point numbers", "exact": "exact numbers", "symbolic": "symbols"}
         parts = introduction(self.problem).partition("(")[2][:-1].split(", ")
         told = [x for x in parts if x not in kind and not x.startswith("discount")]
-        discount = Markup("discount {}").format(typeset(self.problem.discount))
-        return Markup(", ").join([*told, discount, kind[self.problem.arithmetic]])
+        discount = Markup('<span class="nobr">discount {},</span>').format(
+            typeset(self.problem.discount)
+        )
+        last = Markup("{} {}").format(discount, kind[self.problem.arithmetic])
+        return Markup(", ").join([*told, last])
 
     @property
     def model_link(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -95,7 +96,7 @@ def _least_width(ax: Axes, svg: str) -> str:
     sizes = [text.get_fontsize() for text in texts if text.get_text()]
     if not _width(svg) or not sizes:
         return ""
-    return f"min-width: {_width(svg) * READABLE / min(sizes):.0f}px; "
+    return f"min-width: {math.ceil(_width(svg) * READABLE / min(sizes))}px; "
 
 
 def themed(svg: str) -> str:

@@ -346,3 +346,24 @@ def test_two_symbols_fill_no_more_than_some_screens(browser, pages, tmp_path):
         )
         assert bool(hints) == (width < 640)
         page.close()
+
+
+LETTERS = """() => [...document.querySelectorAll('figure svg')].map(svg => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  const sizes = [...svg.querySelectorAll('g[id*="text_"] g[transform*="scale"]')]
+    .map(g => 100 * scale * parseFloat(g.getAttribute('transform').match(/scale\\(([\\d.]+)/)[1]));
+  return Math.min(...sizes); })"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_letters_of_every_picture_can_be_read(browser, pages, tmp_path, width):
+    """At least 8 pixels high, on a phone as well; and no more than twice those of the page."""
+    for name in MODELS:
+        path = Path(write_page(pages[name], tmp_path / "p.html"))
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(path.as_uri())
+        heights = page.evaluate(LETTERS)
+        assert heights, name
+        assert all(8 <= height <= 32 for height in heights), (name, heights)
+        page.close()
