@@ -23,7 +23,6 @@ from obliquetd.plotting import (
     stability_regions,
     stability_regions_2d,
 )
-from obliquetd.plotting.graph import MOST_LABELS
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.analysis import Analysis
 from obliquetd.report.pictures import Picture, as_svg
@@ -60,9 +59,10 @@ def _graph(problem: PolicyEvaluation) -> Picture:
         "of transitions has the same numbers."
     )
     ax = mdp_graph(problem)
-    drawn = {text.get_gid() for text in ax.texts}
-    if "state" in drawn and "outcome" not in drawn and len(problem.mdp.table) > MOST_LABELS:
-        about += " Its edges have no labels, as there are too many; the legend has the probabilities by action."
+    legend = ax.get_legend()
+    told = [text.get_text() for text in legend.get_texts()] if legend else []
+    if f"{len(problem.mdp.table)} outcomes; the table of transitions" in told:
+        about += " Its edges have no labels, for which there is no room; the legend has the probabilities."
     return as_svg(ax, "The model as a graph", about, scrolls=True)
 
 

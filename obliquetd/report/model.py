@@ -30,6 +30,7 @@ from obliquetd.report.mathml import mathml
 from obliquetd.report.noise import CASES, COLUMNS, LEGEND
 from obliquetd.report.over_symbols import PARTLY
 from obliquetd.report.pictures import Picture
+from obliquetd.report.plain import alternatives
 from obliquetd.report.policies import summary
 from obliquetd.report.sketch import Ranges, ranges_of
 from obliquetd.report.verdicts import LearnerRow
@@ -260,8 +261,7 @@ def named_case(name: str, where: Any) -> Markup:
     """A name, and the case in which what stands beside it holds."""
     if where == sp.true:
         return escape(name)
-    parts = where.args if isinstance(where, sp.Or) else (where,)
-    told = Markup(" or ").join(typeset(part) for part in parts)
+    told = Markup(" or ").join(typeset(part) for part in alternatives(where))
     return Markup('{} <span class="soft">where {}</span>').format(name, told)
 
 

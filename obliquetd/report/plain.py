@@ -11,7 +11,7 @@ from sympy.core.relational import Relational
 from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.report.usual import split_roots, turned
 
-__all__ = ["condition_text", "formula_text", "plain_cell", "plain_prose"]
+__all__ = ["alternatives", "condition_text", "formula_text", "plain_cell", "plain_prose"]
 
 SUM, PRODUCT, POWER = 0, 1, 2
 """How tightly what is written is bound: a looser one is put in brackets."""
@@ -137,6 +137,12 @@ def _side(factors: list[Any]) -> tuple[str, int, list[Any]]:
     return " ".join(_inside(f, POWER) for f in ordered), PRODUCT, factors
 
 
+def alternatives(where: Any) -> list[Any]:
+    """The cases of which one has to hold, in the order of the numbers where they are ranges."""
+    parts = where.args if isinstance(where, sp.Or) else (where,)
+    return sorted(parts, key=lambda part: getattr(part, "rel_op", "") in (">", ">="))
+
+
 def condition_text(where: Any) -> str:
     """Where something holds, as it is written by hand.
 
@@ -154,7 +160,7 @@ def condition_text(where: Any) -> str:
             return f"{_text(low[0].lhs)[0]} {low[0].rel_op} {condition_text(high[0])}"
         return " and ".join(map(condition_text, where.args))
     if isinstance(where, sp.Or):
-        return " or ".join(map(condition_text, where.args))
+        return " or ".join(map(condition_text, alternatives(where)))
     if isinstance(where, Relational):
         return f"{_text(where.lhs)[0]} {where.rel_op} {_text(where.rhs)[0]}"
     return str(where)
