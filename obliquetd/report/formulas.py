@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.display import (
@@ -26,11 +26,12 @@ from obliquetd.display import (
 )
 from obliquetd.errors import ObliqueTDError
 from obliquetd.report.mathml import mathml
+from obliquetd.report.plain import alternatives
 from obliquetd.report.prose import typeset as typeset_text
 from obliquetd.report.sketch import Ranges, sketch
 from obliquetd.report.usual import LONGEST_FORMULA, usual_latex
 
-__all__ = ["equation", "equations", "prose", "shown", "typeset"]
+__all__ = ["equation", "equations", "named_case", "prose", "shown", "typeset"]
 
 LONGEST_NUMBER = 20
 """Characters up to which an exact number does."""
@@ -73,6 +74,14 @@ def shown(value: Any, ranges: Ranges | None = None, where: Any = sp.true) -> Mar
     if number.is_Rational:
         return typeset(number)
     return Markup("{} ≈\N{NO-BREAK SPACE}{}").format(typeset(number), decimal)
+
+
+def named_case(name: str, where: Any) -> Markup:
+    """A name, and the case in which what stands beside it holds."""
+    if where == sp.true:
+        return escape(name)
+    told = Markup(" or ").join(typeset(part) for part in alternatives(where))
+    return Markup('{} <span class="soft">where {}</span>').format(name, told)
 
 
 def _decimal(number: Any) -> Markup:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import sympy as sp
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
@@ -25,12 +25,11 @@ from obliquetd.problem.compare import COLUMNS as COMPARED
 from obliquetd.problem.compare import ROUNDED
 from obliquetd.report.analysis import Analysis, analyze, introduction
 from obliquetd.report.drawing import MAKERS, named
-from obliquetd.report.formulas import equations, prose, shown, typeset
+from obliquetd.report.formulas import equations, named_case, prose, shown, typeset
 from obliquetd.report.mathml import mathml
 from obliquetd.report.noise import CASES, COLUMNS, LEGEND
 from obliquetd.report.over_symbols import PARTLY
 from obliquetd.report.pictures import Picture
-from obliquetd.report.plain import alternatives
 from obliquetd.report.policies import summary
 from obliquetd.report.sketch import Ranges, ranges_of
 from obliquetd.report.verdicts import LearnerRow
@@ -255,14 +254,6 @@ class ModelReport:
             f"{len(closed)} recurrent class{'es' if len(closed) != 1 else ''} ({told}), "
             f"{transient} transient state{'s' if transient != 1 else ''}"
         )
-
-
-def named_case(name: str, where: Any) -> Markup:
-    """A name, and the case in which what stands beside it holds."""
-    if where == sp.true:
-        return escape(name)
-    told = Markup(" or ").join(typeset(part) for part in alternatives(where))
-    return Markup('{} <span class="soft">where {}</span>').format(name, told)
 
 
 def data_link(data: Any) -> str:
