@@ -17,6 +17,7 @@ import sympy as sp
 
 from obliquetd.algebra.field import FieldArithmetic
 from obliquetd.algebra.roots import in_order, real_roots
+from obliquetd.algebra.signs import KnownSigns
 
 __all__ = [
     "Cell",
@@ -86,11 +87,22 @@ class SampledSigns:
         return int(sp.sign(expression)) if expression.is_finite else 0
 
 
+class KnownAtSample(KnownSigns):
+    """Every sign is known: it is that at a sample."""
+
+    def __init__(self, signs: SampledSigns, public: Callable[[Any], Any]) -> None:
+        super().__init__()
+        object.__setattr__(self, "_sign", lambda fraction: signs.of(public(fraction)))
+
+    def of_fraction(self, fraction: Any) -> int | None:
+        return self._sign(fraction)  # type: ignore[attr-defined,no-any-return]
+
+
 class CellArithmetic(FieldArithmetic):
     """Functions of one symbol whose signs are those at a sample."""
 
     def __init__(self, signs: SampledSigns) -> None:
-        super().__init__([signs.symbol])
+        super().__init__([signs.symbol], KnownAtSample(signs, self.public))
         self.signs = signs
 
     def __eq__(self, other: object) -> bool:

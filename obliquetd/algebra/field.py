@@ -22,8 +22,8 @@ from obliquetd.algebra.function_matrix import FunctionMatrix
 from obliquetd.algebra.integer_solve import added_up, over_one_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
-from obliquetd.algebra.polynomial_ring import PolynomialRing
-from obliquetd.algebra.signs import KnownSigns, factors_of
+from obliquetd.algebra.polynomial_ring import PolynomialRing, factors_of
+from obliquetd.algebra.signs import KnownSigns
 from obliquetd.errors import KindError, SignUndecidedError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]

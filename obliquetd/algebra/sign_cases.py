@@ -15,7 +15,8 @@ import sympy as sp
 
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
 from obliquetd.algebra.field import FieldArithmetic
-from obliquetd.algebra.signs import KnownSigns, SignRange, factors_of, normal
+from obliquetd.algebra.polynomial_ring import factors_of
+from obliquetd.algebra.signs import KnownSigns, SignRange, normal
 from obliquetd.errors import SignUndecidedError
 
 __all__ = ["SignCase", "sign_cases"]
@@ -66,7 +67,8 @@ def sign_cases(
     while waiting:
         known, conditions = waiting.pop()
         try:
-            value = compute(FieldArithmetic(arithmetic.symbols, known))
+            own = known is arithmetic.known
+            value = compute(arithmetic if own else FieldArithmetic(arithmetic.symbols, known))
         except SignUndecidedError as error:
             if error.factor is None or len(done) + len(waiting) > MOST_CASES:
                 raise

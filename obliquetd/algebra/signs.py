@@ -20,13 +20,15 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sympy as sp
 from sympy import QQ
+
+from obliquetd.algebra.polynomial_ring import factors_of
 
 __all__ = ["KnownSigns", "SignRange", "known_of"]
 
@@ -157,16 +159,20 @@ class KnownSigns:
 
         sqrt(gamma^2 (p - q)) is gamma sqrt(p - q) where gamma is not negative.
         """
-        outside, taken = sp.Integer(1), fraction / fraction
+        outside, left = sp.Integer(1), []
         for part, side in ((fraction.numer, 1), (fraction.denom, -1)):
-            for factor, power in factors_of(part)[1]:
+            coefficient, factors = factors_of(part)
+            inside = part.ring.ground_new(coefficient)
+            for factor, power in factors:
                 sign = self.of_factor(factor) if power > 1 else None
-                if sign is None:
-                    continue
-                outside *= ((factor * sign).as_expr()) ** (side * (power // 2))
-                square = factor ** (2 * (power // 2))
-                taken = taken * square if side > 0 else taken / square
-        return outside, fraction / taken
+                taken = 0 if sign is None else power // 2
+                if taken:
+                    outside *= ((factor * (sign or 1)).as_expr()) ** (side * taken)
+                inside = inside * factor ** (power - 2 * taken)
+            left.append(inside)
+        if outside == 1:
+            return outside, fraction
+        return outside, fraction.field.raw_new(*left)  # of factors in lowest terms
 
     def assuming(self, polynomial: Any, sign: int) -> KnownSigns:
         """The same where a polynomial, as :meth:`undecided` gives it, has a sign; a range may shrink."""
@@ -189,17 +195,6 @@ class KnownSigns:
     def _by_range(self, factor: Any, turn: int) -> int | None:
         found = sign_on_box(factor, [self.ranges.get(s, SignRange()) for s in factor.ring.symbols])
         return None if found is None else found * turn
-
-
-@lru_cache(maxsize=4096)
-def factors_of(polynomial: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
-    """A native polynomial as a number and its irreducible factors, each with its power.
-
-    One problem has the same polynomials again and again: entries of a vector share a denominator, and the
-    errors of a fixed point and the noise of its learner a numerator.
-    """
-    coefficient, factors = polynomial.factor_list()
-    return coefficient, tuple(factors)
 
 
 def normal(factor: Any) -> tuple[int, Any]:

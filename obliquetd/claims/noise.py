@@ -105,7 +105,7 @@ def etd_noise_two_state(discount: str = "9/10") -> Outcome:
         found,
         f"at the discount {discount}: {seen['ETD']}. It is {_finite(below)} at 7/10 and {_finite(above)} at 71/100, as the second moment "
         "of the trace is (etd-trace-second-moment). SETD has no noise at the discount "
-        f"{discount} (the trace of Sigma is {seen['trace of Sigma of SETD']}), and TD's is finite, {seen['trace of Sigma of TD']}, although TD is "
+        f"{discount} (trace of Sigma of SETD = {seen['trace of Sigma of SETD']}), and TD's is finite (trace of Sigma of TD = {seen['trace of Sigma of TD']}), although TD is "
         "unstable. With the paper's rewards, 0, ETD's update at its fixed point is 0 on every transition, and the trace of its "
         f"Sigma is {_trace(two_state(discount), ETD())}",
     )

@@ -76,7 +76,7 @@ def rho_minus_one_with_omega(omega: str = "sampled") -> Outcome:
             for i, j in zip(x.ops.state, x.ops.next_state, strict=True)
         ]
         samples = {
-            f"{s} to {t}": f"rho {number_text(rho)}, omega {number_text(w)}"
+            f"(rho, omega) from {s} to {t}": f"({number_text(rho)}, {number_text(w)})"
             for (s, t), rho, w in zip(labels, x.rho, weights, strict=True)
         }
         return {**samples, "the mean at theta = 1": mean.public()}

@@ -143,7 +143,7 @@ def setd_consistent_deterministic(transitions: str = "deterministic") -> Outcome
     return Outcome(
         algebra.verdict,
         "with Phi = I every omega is positive and a function of the state, so A = D L and b = D r for a positive "
-        f"diagonal D. {algebra.evidence}. {exact.evidence}",
+        f"diagonal D. {algebra.evidence}; {exact.evidence}",
     )
 
 

@@ -112,21 +112,25 @@ for _method, _weights in (("setd", r"\Omega_S"), ("etd", r"\Omega_E"), ("td", ""
 def _quantities(
     problem: PolicyEvaluation, quantity: str, pair: tuple[str, str], definition: str
 ) -> dict[str, Any]:
-    return {m: getattr(_point(problem, m, definition), quantity) for m in pair}
+    return {m.upper(): getattr(_point(problem, m, definition), quantity) for m in pair}
 
 
 def _better(quantity: str, pair: tuple[str, str], definitions: Iterable[str]) -> Outcome:
     """Whether the first method of the pair is strictly closer by one yardstick, under each definition."""
     names = tuple(definitions)
 
+    def holds_in(row: dict[str, Any]) -> bool:
+        first, second = row.values()
+        return bool(first < second)
+
     def violation(problem: PolicyEvaluation) -> Observed | None:
         seen = {d: _quantities(problem, quantity, pair, d) for d in names}
-        wrong = [row for row in seen.values() if not bool(row[pair[0]] < row[pair[1]])]
+        wrong = [row for row in seen.values() if not holds_in(row)]
         return wrong[-1] if wrong else None
 
     problem = two_state()
     rows = {d: _quantities(problem, quantity, pair, d) for d in names}
-    holds = [d for d, row in rows.items() if bool(row[pair[0]] < row[pair[1]])]
+    holds = [d for d, row in rows.items() if holds_in(row)]
     found = Counterexample.find([problem], violation)
     evidence = f"{quantity}: {_each(rows)}"
     numbers = dict(rows[names[-1]])

@@ -57,9 +57,11 @@ class Efficiency(BesideTheAverage):
     """
 
     def __init__(
-        self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any
-    ) -> None:
-        self.problem, self._dynamics = problem, MeanDynamics(problem, learner, sampling)
+        self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any,
+        arithmetic: Arithmetic | None = None,
+    ) -> None:  # fmt: skip
+        self.problem = problem
+        self._dynamics = MeanDynamics(problem, learner, sampling, arithmetic)
         self.learner = learner = self._dynamics.learner
         self._ops = self._dynamics.expectation.ops
         self.sampling = resolve_sampling(self._ops, learner, sampling, mean_only=False)
@@ -217,8 +219,7 @@ class Efficiency(BesideTheAverage):
         return self._public(self._schedule(c))
 
     def _schedule(self, c: Any) -> Matrix:
-        arithmetic = self._ops.arithmetic
-        read = parse_number(c, "c")
+        arithmetic, read = self._ops.arithmetic, parse_number(c, "c")
         factor, told = arithmetic.scalar(read), number_text(read)
         self._need_stable()
         half = arithmetic.one / (arithmetic.one + arithmetic.one)
@@ -334,10 +335,8 @@ class Efficiency(BesideTheAverage):
             return float_stability(Q, Q, 0).verdict == "stable"
         verdict, conditions = verdict_on(Q)
         if verdict == "undecided":
-            raise SignUndecidedError(
-                f"{what} is undecided: it needs " + " and ".join(f"{x} > 0" for x in conditions),
-                conditions,
-            )
+            needed = " and ".join(f"{x} > 0" for x in conditions)
+            raise SignUndecidedError(f"{what} is undecided: it needs {needed}", conditions)
         return verdict == "stable"
 
     def __repr__(self) -> str:
@@ -394,7 +393,8 @@ def efficiency(
 
 @singledispatch
 def efficiency_of(
-    given: Any, problem: PolicyEvaluation, sampling: str | None, theta0: Any
-) -> Efficiency:
-    """The efficiency of a learner, or of what a room below registers, as the estimators do."""
-    return Efficiency(problem, require_learner(given), sampling, theta0)
+    given: Any, problem: PolicyEvaluation, sampling: str | None, theta0: Any,
+    arithmetic: Arithmetic | None = None,
+) -> Efficiency:  # fmt: skip
+    """The efficiency of a learner, or of what a room below registers; an ``arithmetic`` may know more signs."""
+    return Efficiency(problem, require_learner(given), sampling, theta0, arithmetic)

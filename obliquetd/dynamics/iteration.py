@@ -170,11 +170,12 @@ class Iteration:
             return False
         if len(coefficients) == 1:
             return True
-        turned = [sp.factor(self._ops.arithmetic.public(c)) for c in turned_of(coefficients)]
+        native, field = turned_of(coefficients), self._ops.arithmetic
+        turned = [sp.factor(field.public(c)) for c in native]
         if turned[0] == 0:  # -1 is an eigenvalue
             return False
         if any(sp.sympify(c).free_symbols for c in turned):
-            conditions = routh_conditions([sp.factor(c / turned[0]) for c in turned])
+            conditions = routh_conditions(field, [c / native[0] for c in native])
             if conditions:
                 raise SignUndecidedError(
                     f"{self.fitting.name} converges where "

@@ -21,6 +21,7 @@ from obliquetd.dynamics.stability import (
     NOTHING_MOVES,
     Stability,
     exact_stability,
+    factor_of,
     worst_of,
 )
 from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
@@ -281,6 +282,7 @@ class MeanDynamics(Equations):
                     else f"a closer look, {found.condition[0]}"
                 ),
                 found.condition,
+                factor_of(self._ops.arithmetic, found.condition),
             )
         return found.verdict == "stable"
 

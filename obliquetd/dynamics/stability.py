@@ -23,8 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sympy as sp
-
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.algebra.enclosures import form_side, side_of_axis
 from obliquetd.algebra.polynomials import even_part, squares_of_pairs_only, turn_right
@@ -35,6 +33,7 @@ __all__ = [
     "Stability",
     "definiteness",
     "exact_stability",
+    "factor_of",
     "routh_conditions",
     "routh_is_positive",
     "verdict_of",
@@ -118,23 +117,40 @@ def routh_is_positive(coefficients: list[Any]) -> bool:
     return True
 
 
-def routh_conditions(coefficients: list[Any]) -> tuple[Any, ...]:
-    """What has to be positive for all roots to be in the open right half plane.
+def routh_conditions(arithmetic: Any, coefficients: list[Any]) -> tuple[Any, ...]:
+    """What has to be positive for all roots to be in the open right half plane, public.
 
     The Hurwitz determinants of p(-x), each without its square factors' signs: factored,
-    one entry for each row of Routh's table.
+    one entry for each row of Routh's table. The coefficients are native, the leading one first.
+
+    Examples
+    --------
+    >>> from obliquetd.algebra.field import FieldArithmetic
+    >>> import sympy as sp
+    >>> a, b = sp.symbols("a b")
+    >>> field = FieldArithmetic([a, b])
+    >>> routh_conditions(field, [field.one, field.scalar(-a), field.scalar(b)])
+    (a, a*b)
     """
     n = len(coefficients) - 1
     a = [c * (-1) ** i for i, c in enumerate(coefficients)]
 
-    def entry(i: int, j: int) -> Any:
-        k = 2 * (j + 1) - (i + 1)
-        return a[k] if 0 <= k <= n else sp.Integer(0)
+    def row(i: int, size: int) -> list[Any]:
+        places = [2 * (j + 1) - (i + 1) for j in range(size)]
+        return [a[k] if 0 <= k <= n else arithmetic.zero for k in places]
 
     determinants = [
-        sp.factor(sp.Matrix(k, k, entry).det(method="berkowitz")) for k in range(1, n + 1)
+        arithmetic.public(arithmetic.matrix([row(i, k) for i in range(k)], (k, k)).det())
+        for k in range(1, n + 1)
     ]
     return tuple(dict.fromkeys(d for d in determinants if not d.is_positive))
+
+
+def factor_of(arithmetic: Any, conditions: Sequence[Any]) -> Any:
+    """A polynomial on whose sign the first of these conditions depends; None where there are no symbols."""
+    if arithmetic.kind != "symbolic":
+        return None
+    return arithmetic.known.undecided(arithmetic.scalar(conditions[0]))
 
 
 def _reflected(coefficients: list[Any]) -> list[Any]:
@@ -177,9 +193,12 @@ def verdict_on(matrix: Matrix) -> tuple[str, tuple[Any, ...]]:
             return "stable" if side > 0 else "unstable", ()
     coefficients = matrix.charpoly()
     if matrix.arithmetic.kind == "symbolic":
-        coefficients = [matrix.arithmetic.public(c) for c in coefficients]
-        if any(c.free_symbols for c in coefficients):
-            return _over_ranges(matrix.arithmetic, routh_conditions(coefficients))
+        shown = [matrix.arithmetic.public(c) for c in coefficients]
+        if any(c.free_symbols for c in shown):
+            return _over_ranges(
+                matrix.arithmetic, routh_conditions(matrix.arithmetic, coefficients)
+            )
+        coefficients = shown
     return verdict_of(coefficients), ()
 
 
@@ -207,7 +226,7 @@ def exact_stability(Q: Matrix, form: Matrix, kernel: int, critical: Sequence[Any
         return Stability(verdict, kernel, definiteness(form))
     known = arithmetic.known  # type: ignore[attr-defined]
     if verdict == "unstable" and not all(known.of_fraction(c) for c in critical):
-        conditions = routh_conditions([arithmetic.public(c) for c in Q.charpoly()])
+        conditions = routh_conditions(arithmetic, Q.charpoly())
         return Stability("undecided", kernel, "unknown", None, conditions)
     return Stability(verdict, kernel, "unknown", everywhere=known.told(arithmetic.symbols))  # type: ignore[attr-defined]
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, NoReturn
 
-from obliquetd.algebra import Matrix
+from obliquetd.algebra import Arithmetic, Matrix
 from obliquetd.dynamics.at_weights import mean_A, moments_with_A
 from obliquetd.dynamics.efficiency import Efficiency, efficiency_of
 from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
@@ -49,7 +49,12 @@ class LeastSquaresEfficiency(Efficiency):
     """
 
     def __init__(
-        self, problem: PolicyEvaluation, estimator: LeastSquares, sampling: str | None, theta0: Any
+        self,
+        problem: PolicyEvaluation,
+        estimator: LeastSquares,
+        sampling: str | None,
+        theta0: Any,
+        arithmetic: Arithmetic | None = None,
     ) -> None:
         if estimator.read("ridge"):
             raise KindError(
@@ -61,7 +66,7 @@ class LeastSquaresEfficiency(Efficiency):
                 f"the noise of {estimator.label} is known where the ratio stands before the whole error; "
                 "use rho='error', which is the default"
             )
-        super().__init__(problem, estimator.learner, sampling, theta0)
+        super().__init__(problem, estimator.learner, sampling, theta0, arithmetic)
         self.estimator, self.name = estimator, estimator.label
         span = self._expectation.span
         if span.dimension < self._expectation.rule.size:
@@ -146,6 +151,10 @@ class LeastSquaresEfficiency(Efficiency):
 
 @efficiency_of.register
 def _(
-    given: LeastSquares, problem: PolicyEvaluation, sampling: str | None, theta0: Any
+    given: LeastSquares,
+    problem: PolicyEvaluation,
+    sampling: str | None,
+    theta0: Any,
+    arithmetic: Arithmetic | None = None,
 ) -> Efficiency:
-    return LeastSquaresEfficiency(problem, given, sampling, theta0)
+    return LeastSquaresEfficiency(problem, given, sampling, theta0, arithmetic)

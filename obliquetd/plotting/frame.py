@@ -17,8 +17,8 @@ __all__ = ["LABEL", "framed"]
 
 LABEL = 9.0
 """Size of the letters of labels and legends."""
-SMALLEST, LARGEST = (504.0, 200.0), (1060.0, 720.0)
-"""Width and height of a figure in points: a page would blow up a smaller one, and shrink a larger one."""
+SMALLEST, LARGEST = (380.0, 200.0), (1060.0, 720.0)
+"""Width and height of a figure in points: a smaller one would not be all that a phone has room for, a larger one is shrunk."""
 MARGIN = 8.0
 
 
@@ -26,13 +26,16 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
     """Axes about ``bounds`` (left, bottom, right, top) with a legend below, and the scale of letters.
 
     A new figure is as large as it has to be, and the scale is 1; on given axes everything becomes
-    smaller where it needs more room than there is.
+    smaller where it needs more room than there is. The legend of a wide one begins at the left, where
+    a phone begins to show it.
     """
     left, bottom, right, top = map(float, bounds)
     entries = [text_size(h.get_label(), LABEL)[0] + 48 for h in handles]
+    given = ax is not None
     width = max(right - left + 2 * MARGIN, *entries, 40.0)
     width = max(width, SMALLEST[0]) if ax is None else width
-    columns = next((k for k in range(len(entries), 1, -1) if _wide(entries, k) < width - 10), 1)
+    room = min(width, SMALLEST[0]) if ax is None else width  # on a phone it is seen, too
+    columns = next((k for k in range(len(entries), 1, -1) if _wide(entries, k) < room - 10), 1)
     foot = 1.45 * LABEL * -(-len(handles) // columns) + 14 if handles else 0.0
     height = top - bottom + 2 * MARGIN + foot
     height = max(height, SMALLEST[1]) if ax is None else height
@@ -47,9 +50,11 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
     ax.set_aspect("equal")
     ax.set_axis_off()
     if handles:
+        narrow = given or width <= SMALLEST[0]
+        at = x if narrow else x - width / 2
         legend = ax.legend(
             handles=handles, frameon=False, fontsize=LABEL * scale, ncols=columns,
-            loc="lower center", bbox_to_anchor=(x, y - height / 2), bbox_transform=ax.transData,
+            loc="lower center" if narrow else "lower left", bbox_to_anchor=(at, y - height / 2), bbox_transform=ax.transData,
             borderaxespad=0.2, handlelength=2.6, labelspacing=0.35, columnspacing=1.4,
         )  # fmt: skip
         legend.set_in_layout(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +36,9 @@ __all__ = ["mdp_graph"]
 MOST_STATES = 100
 """Beyond which lines are no picture."""
 MOST_LABELS = 40
+"""Beyond which only outcomes with a reward, or a discount of their own, have labels."""
+MOST_CHANCES = 3
+"""Probabilities of an action that a legend lists."""
 MOST_OUTCOMES = 4000
 ACTIONS = ("#0072B2", "#B34700", "#00735C", "#9C3A78", "#7A5C00", "#5A4FB0", "#4F6470")
 """Dark enough to be read as text on white, and told apart under the common kinds of colour blindness."""
@@ -101,7 +106,11 @@ def mdp_graph(
             return draw_grid(mdp, problem, cells, ax)
         if strokes and len(mdp.states) <= MOST_STATES and not _tangled(mdp, strokes):
             tried = layouts(mdp, strokes)
-    shown = labels if labels is not None or len(strokes) <= MOST_LABELS else False
+    shown = labels
+    if labels is None and len(strokes) > MOST_LABELS:
+        telling = sum(bool(x.tail) for x in strokes)
+        shown = None if 0 < telling <= MOST_LABELS else False
+        strokes = [replace(x, quiet=not x.tail) for x in strokes]
     names = [mathtext(s) for s in mdp.states]
     scene = fitting(tried, strokes, names, shown)
     if scene is None and positions is not None:
@@ -232,7 +241,7 @@ class _Drawing:
                     handles.append(
                         Line2D(
                             [], [], color=ACTIONS[a % len(ACTIONS)], linewidth=max(map(_width, strokes)),
-                            linestyle="-" if taken else DASHES, label=mathtext(self.mdp.actions[a]),
+                            linestyle="-" if taken else DASHES, label=mathtext(self.mdp.actions[a]) + self._chances(strokes),
                         )
                     )  # fmt: skip
         if any(not x.taken for x in self.strokes):
@@ -262,10 +271,47 @@ class _Drawing:
             told = ", ".join(label.text.split("\n"))
             told = f"{mark} = {told}" if mark else told
             handles.append(Line2D([], [], label=told, **self._line(label.stroke, 1.0)))
-        if not (self.scene.labels or self.scene.unsaid) and self.strokes:
-            told = f"{len(self.mdp.table)} outcomes; the table of transitions has their numbers"
-            handles.append(Line2D([], [], linestyle="none", label=told))
+        handles += [Line2D([], [], linestyle="none", label=told) for told in self._left_out()]
         return handles
+
+    @property
+    def _has_labels(self) -> bool:
+        return bool(self.scene.labels or self.scene.unsaid)
+
+    def _chances(self, strokes: Sequence[Stroke]) -> str:
+        """The probabilities of an action's outcomes that have no label."""
+        silent = [x for x in strokes if x.quiet or not self._has_labels]
+        return f": {_listed([x.likelihood for x in silent])}" if silent else ""
+
+    def _left_out(self) -> list[str]:
+        """What the edges do not say, a line each."""
+        quiet = any(x.quiet for x in self.strokes)
+        if not self.strokes or (self._has_labels and not quiet):
+            return []
+        if self.scene.labels:
+            return ["edges without a label: no reward, no discount of their own"]
+        out = [f"{len(self.mdp.table)} outcomes; the table of transitions", "has their numbers"]
+        if len(self.mdp.actions) == 1:
+            out.insert(0, f"with probability {_listed([x.likelihood for x in self.strokes])}")
+        return out
+
+
+def _listed(numbers: Iterable[str]) -> str:
+    """A few numbers with "or", more as a range; formulas are not ordered.
+
+    Examples
+    --------
+    >>> _listed(["1/2", "1", "1/2"]), _listed(["1/2", "1", "1/3", "1/4"]), _listed("abcd")
+    ('1/2 or 1', '1/4 to 1', 'a, b, c, ...')
+    """
+    found = list(dict.fromkeys(numbers))
+    if len(found) <= MOST_CHANCES:
+        return " or ".join(x for x in (", ".join(found[:-1]), found[-1]) if x)
+    try:
+        found.sort(key=Fraction)
+    except ValueError:
+        return ", ".join([*found[:MOST_CHANCES], "..."])
+    return f"{found[0]} to {found[-1]}"
 
 
 def _edge(k: int) -> str:

@@ -38,6 +38,8 @@ class Stroke:
     tail: str
     policies: str
     chance: float | None
+    quiet: bool = False
+    """Whether it goes without a label where there would be too many."""
 
     @property
     def is_merged(self) -> bool:
@@ -48,6 +50,11 @@ class Stroke:
     def called(self) -> str:
         """The name of the action."""
         return self.head.rpartition(": ")[0]
+
+    @property
+    def likelihood(self) -> str:
+        """Its probability, as it is written."""
+        return self.head.rpartition(": ")[2]
 
     @property
     def taken(self) -> bool:

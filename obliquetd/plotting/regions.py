@@ -264,6 +264,15 @@ def _told(plane: Plane, learner: Learner, drawn: list[Drawn]) -> list[str]:
     return lines
 
 
+def _middle(room: np.ndarray, far: np.ndarray) -> tuple[int, int]:
+    """Where there is most room for a word; of equal places, the middle of those that are farthest from any edge."""
+    best = room >= 0.97 * room.max()
+    best &= far >= 0.97 * far[best].max()
+    places = np.argwhere(best)
+    nearest = int(np.linalg.norm(places - places.mean(axis=0), axis=1).argmin())
+    return int(places[nearest][0]), int(places[nearest][1])
+
+
 def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
     """Write "stable" and "unstable" where their part has most room; returns the words without any."""
     from scipy.ndimage import distance_transform_edt
@@ -291,9 +300,9 @@ def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
         if room.max() < 1:
             without_room.append(word)
             continue
-        i, j = np.unravel_index(int(room.argmax()), room.shape)
+        at = _middle(room, distance_transform_edt(part)[1:-1, 1:-1])
         ax.text(
-            xs[i], ys[j], word, ha="center", va="center", zorder=4, rotation=90 if turned else 0,
+            xs[at[0]], ys[at[1]], word, ha="center", va="center", zorder=4, rotation=90 if turned else 0,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
         )  # fmt: skip
     return without_room

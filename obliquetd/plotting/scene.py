@@ -141,6 +141,7 @@ def arranged(
             scene.curves.append(curve)
             anchors[k] = Anchor.along(curve, early=False)
     if labels:
+        anchors = {k: x for k, x in anchors.items() if not strokes[k].quiet}
         texts = {k: _text(strokes[k], layout, names) for k in anchors}
         if layout.center is not None or len(names) >= MANY:
             _told_once(strokes, texts, anchors, names)
@@ -157,7 +158,10 @@ def arranged(
 
 def _lane(strokes: Sequence[Stroke], group: Sequence[int], way: Points) -> float:
     """How far parallel curves are apart for a label between them."""
-    sizes = np.array([text_size(strokes[k].text, LABEL) for k in group]).max(axis=0)
+    said = [k for k in group if not strokes[k].quiet]
+    if not said:
+        return 15.0
+    sizes = np.array([text_size(strokes[k].text, LABEL) for k in said]).max(axis=0)
     return min(1.1 * float(sizes[0] * abs(way[1]) + sizes[1] * abs(way[0])) + 10.0, 120.0)
 
 

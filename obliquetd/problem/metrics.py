@@ -217,8 +217,9 @@ def extreme_eigenvalue(M: Matrix, *, smallest: bool) -> Any:
     if degree == 1:
         return public(-native[1])
     if degree == 2:  # by native numbers, which are some times faster than sympy's expressions
-        half = -native[1] / 2
-        root = exact_root(public(half * half - native[2]))
+        half, one = -native[1] / 2, M.arithmetic.one
+        square = M.arithmetic.matrix([[half, native[2]], [one, half]], (2, 2)).det()
+        root = exact_root(public(square))  # of half^2 - det: FLINT's, also for functions
         return public(half) - root if smallest else public(half) + root
     coefficients = [public(c) for c in native]
     if any(c.free_symbols for c in coefficients):

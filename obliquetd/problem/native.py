@@ -59,7 +59,7 @@ class Operators(Rows):
 
     def over(self, arithmetic: Arithmetic) -> Operators:
         """The same problem in another arithmetic."""
-        return Operators(self.inputs, arithmetic)
+        return self if arithmetic is self.arithmetic else Operators(self.inputs, arithmetic)
 
     @property
     def tabular(self) -> bool:

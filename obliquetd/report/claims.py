@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
+import sympy as sp
 from markupsafe import Markup, escape
 
 from obliquetd.claims import ClaimResult, Pack, Verdict
@@ -32,6 +35,11 @@ LEARNER = re.compile(r"_\{([A-Z]{2,}\d?)\}")
 ROMAN = re.compile(r"[IVX]+(-[A-Z])?$")
 """Numbers of sections that are told with their titles."""
 FALSE = (str(Verdict.REFUTED), str(Verdict.CORRECTED))
+LONG = 40
+"""Letters of a value that stands in a text because it is meant."""
+DECIMAL = re.compile(r"-?\d+\.\d+")
+DIGITS = 4
+"""Digits of a decimal that is the number it rounds, and no other."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +151,10 @@ def paper_sections(results: list[ClaimResult], pack: Pack = LYU_2018) -> list[Pa
 def _claim(result: ClaimResult, known: Collection[str]) -> ClaimSection:
     claim, outcome = result.claim, result.outcome
     example = outcome.counterexample
-    before, after = _around(outcome.evidence, told(example.observed) if example else "")
+    observed: Mapping[str, Any] = example.observed if example else {}
+    before, after = _around(outcome.evidence, told(observed) if example else "")
+    said = " ".join((before, after, outcome.correction))
+    observed = {name: value for name, value in observed.items() if not _is_told(name, value, said)}
     notes = []
     if outcome.verdict is Verdict.VERIFIED and claim.scope:
         notes.append(f"Not proved for every size: {claim.scope}.")
@@ -160,7 +171,7 @@ def _claim(result: ClaimResult, known: Collection[str]) -> ClaimSection:
         notes=[typeset(note, known) for note in notes],
         correction=typeset(outcome.correction, known),
         counterexample=data_link(example.to_dict()["model"]) if example else "",
-        observed=list(_observed(example.observed.items())) if example else [],
+        observed=list(_observed(observed.items())),
         origin=result.origin,
         assumptions=[
             Hypothesis(typeset(a.name), typeset(a.statement), a.needed, typeset(a.evidence, known))
@@ -180,14 +191,35 @@ def _observed(items: Collection[tuple[str, object]]) -> Iterator[Seen]:
 
 
 def _around(evidence: str, phrase: str) -> tuple[str, str]:
-    """What the evidence says before and after the phrase, each as sentences."""
+    """What the evidence says before and after the phrase, each as sentences; all of it where the phrase is part of one."""
     before, found, after = evidence.partition(phrase) if phrase else (evidence, "", "")
-    if not found:
-        return _sentence(before), ""
+    if not found or after.startswith(" where ") or phrase in after:
+        return _sentence(evidence), ""
     if before.endswith("(") and after.startswith(")"):
         before, after = before[:-1], after[1:]
     before = before.rstrip(" ,;:")
     return _sentence(f"{before}:" if before else ""), _sentence(after.lstrip(".,;: "))
+
+
+def _is_told(name: str, value: Any, text: str) -> bool:
+    """Whether a text has the value under its name, or its value is like no other: a long one, or a decimal of it.
+
+    "Where x = 0" says of no example that x is 0.
+    """
+    shown = value_text(value)
+    named = rf"(?<![\w'])(?<!where ){re.escape(name)}(?: =|:)? {re.escape(shown)}(?![\w/]|\.\d)"
+    if re.search(named, text) or (len(shown) > LONG and shown in text):
+        return True
+    try:
+        exact = isinstance(value, sp.Rational)
+        number = Fraction(int(value.p), int(value.q)) if exact else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return False
+    decimals = (d for d in DECIMAL.findall(text) if len(d.strip("-0.").replace(".", "")) >= DIGITS)
+    return any(
+        abs(number - Fraction(d)) <= Fraction(1, 2 * 10 ** len(d.partition(".")[2]))
+        for d in decimals
+    )
 
 
 def _sentence(text: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.domains import baird_star
+from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.errors import ObliqueTDError
 from obliquetd.experiments import simulate
 from obliquetd.learners import ETD, SETD, TD, Learner
@@ -25,6 +26,7 @@ from obliquetd.plotting import (
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.analysis import Analysis
 from obliquetd.report.pictures import Picture, as_svg
+from obliquetd.report.window import idle_symbols, window_of, without
 from obliquetd.reproduction.study import expected_errors
 
 __all__ = ["MAKERS", "named"]
@@ -56,7 +58,12 @@ def _graph(problem: PolicyEvaluation) -> Picture:
         f"A graph of {len(problem.mdp.states)} states and {len(problem.mdp.table)} outcomes; the table "
         "of transitions has the same numbers."
     )
-    return as_svg(mdp_graph(problem), "The model as a graph", about, scrolls=True)
+    ax = mdp_graph(problem)
+    legend = ax.get_legend()
+    told = [text.get_text() for text in legend.get_texts()] if legend else []
+    if f"{len(problem.mdp.table)} outcomes; the table of transitions" in told:
+        about += " Its edges have no labels, for which there is no room; the legend has the probabilities."
+    return as_svg(ax, "The model as a graph", about, scrolls=True)
 
 
 def _geometry(problem: PolicyEvaluation) -> Picture | str:
@@ -86,28 +93,32 @@ def _eigenvalues(analysis: Analysis) -> Picture | str:
     return as_svg(eigenvalues(named), "Eigenvalues of the expected updates", about)
 
 
-def _regions(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
+def _regions(analysis: Analysis, own: Sequence[Learner]) -> Picture | str:
+    problem = analysis.problem
     n, d = problem.native.Phi.shape
     if problem.arithmetic == "float" or n > REGION_SIZE[0] or d > REGION_SIZE[1]:
         return (
             f"not computed for {n} states and {d} features in {problem.arithmetic} arithmetic; they are "
             f"for at most {REGION_SIZE[0]} states and {REGION_SIZE[1]} features, in exact arithmetic"
         )
-    if len(problem.symbols) == 2:
-        return _plane(problem, own)
     gamma = sp.Symbol("gamma")
-    if problem.symbols:
-        if problem.symbols != (gamma,):
-            return "regions in the discount need no other symbol"
-        free = problem
-    else:
-        free = problem.replace(discount=gamma)
+    rows = [row for row in analysis.learners if row.cases]
+    idle = idle_symbols(problem, [case for row in rows for case in row.cases])
+    free = without(problem, idle)
+    if not free.symbols:
+        free = free.replace(discount=gamma)
+    elif len(free.symbols) == 2:
+        return _plane(problem, own)
+    elif free.symbols != (gamma,):
+        return "regions in the discount need no other symbol"
     drawn = named((*DRAWN, *own))
     ax = stability_regions(free, list(drawn.values()), gamma)
     about = "; ".join(
         f"{name}: {text.get_text()}" for name, text in zip(drawn, ax.texts, strict=True)
     )
-    return as_svg(ax, "Discounts for which learning is stable", f"Stable for gamma in: {about}.")
+    whatever = f", whatever {' and '.join(map(str, idle))} may be," if idle else ""
+    title = "Discounts for which learning is stable"
+    return as_svg(ax, title, f"Stable{whatever} for gamma in: {about}.")
 
 
 def _plane(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
@@ -119,13 +130,13 @@ def _plane(problem: PolicyEvaluation, own: Sequence[Learner]) -> Picture | str:
             f"states and {PLANE_SIZE[1]} features they are"
         )
     learner = next(iter(own), TD())
-    ax = stability_regions_2d(problem, learner, problem.symbols)
+    window = window_of(problem, learner, dynamics_cases(problem, learner))
+    if len(window.symbols) != 2:
+        return f"the plane is drawn of two symbols; {len(window.symbols)} decide on {learner.label}"
+    ax = stability_regions_2d(window.problem, learner, window.symbols, window.ranges)  # type: ignore[arg-type]
     title = re.sub(r"\\(\w+) ?", r"\1 ", ax.get_title().replace("$", ""))
     told = "; ".join(title.split("\n"))
-    names = " and ".join(map(str, problem.symbols))
-    return as_svg(
-        ax, f"Where {learner.label} is stable", f"The plane of {names} from 0 to 1. {told}."
-    )
+    return as_svg(ax, f"Where {learner.label} is stable", f"The plane of {window.told}. {told}.")
 
 
 def _is_silent(problem: PolicyEvaluation) -> bool:
@@ -198,7 +209,7 @@ MAKERS: Mapping[str, Callable[[Analysis, Sequence[Learner]], Picture | str]] = {
     "graph": lambda analysis, _: _graph(analysis.problem),
     "geometry": lambda analysis, _: _geometry(analysis.problem),
     "eigenvalues": lambda analysis, _: _eigenvalues(analysis),
-    "regions": lambda analysis, own: _regions(analysis.problem, own),
+    "regions": _regions,
     "curves": _curves,
 }
 """The pictures by name, of an analysis and the reader's own learners."""

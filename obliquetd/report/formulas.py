@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.display import (
@@ -26,11 +26,12 @@ from obliquetd.display import (
 )
 from obliquetd.errors import ObliqueTDError
 from obliquetd.report.mathml import mathml
+from obliquetd.report.plain import alternatives
 from obliquetd.report.prose import typeset as typeset_text
 from obliquetd.report.sketch import Ranges, sketch
 from obliquetd.report.usual import LONGEST_FORMULA, usual_latex
 
-__all__ = ["equation", "equations", "prose", "shown", "typeset"]
+__all__ = ["equation", "equations", "named_case", "prose", "shown", "typeset"]
 
 LONGEST_NUMBER = 20
 """Characters up to which an exact number does."""
@@ -51,8 +52,10 @@ def typeset(value: Any, *, block: bool = False) -> Markup:
     return mathml(usual_latex(value), block=block)
 
 
-def shown(value: Any, ranges: Ranges | None = None) -> Markup:
+def shown(value: Any, ranges: Ranges | None = None, where: Any = sp.true) -> Markup:
     """A number or formula in a cell: what is long is a decimal or a plot, and itself on demand.
+
+    A plot shows it only ``where`` it holds, a sympy Boolean.
 
     Examples
     --------
@@ -64,13 +67,21 @@ def shown(value: Any, ranges: Ranges | None = None) -> Markup:
         return typeset(number)
     text = number_text(number)
     if number.free_symbols:
-        return _folded(number, ranges or {}) if _is_long_formula(text) else typeset(number)
+        return _folded(number, ranges or {}, where) if _is_long_formula(text) else typeset(number)
     decimal = _decimal(number)
     if len(text) > LONGEST_NUMBER:
         return _on_demand(decimal, number, text)
     if number.is_Rational:
         return typeset(number)
     return Markup("{} ≈\N{NO-BREAK SPACE}{}").format(typeset(number), decimal)
+
+
+def named_case(name: str, where: Any) -> Markup:
+    """A name, and the case in which what stands beside it holds."""
+    if where == sp.true:
+        return escape(name)
+    told = Markup(" or ").join(typeset(part) for part in alternatives(where))
+    return Markup('{} <span class="soft">where {}</span>').format(name, told)
 
 
 def _decimal(number: Any) -> Markup:
@@ -91,7 +102,7 @@ def _on_demand(decimal: Markup, number: Any, text: str) -> Markup:
     ).format(decimal, typeset(number))
 
 
-def _folded(formula: Any, ranges: Ranges) -> Markup:
+def _folded(formula: Any, ranges: Ranges, where: Any = sp.true) -> Markup:
     """The plot of a formula, and the formula on demand."""
     text = str(number_text(formula))
     hidden = "long coefficients" in text
@@ -102,7 +113,7 @@ def _folded(formula: Any, ranges: Ranges) -> Markup:
         body = typeset(formula, block=True)
     return Markup(
         '<div class="folded">{}<details><summary title="{}">the formula</summary>{}</details></div>'
-    ).format(sketch(formula, ranges), told, body)
+    ).format(sketch(formula, ranges, where), told, body)
 
 
 def equation(

@@ -25,9 +25,9 @@ from obliquetd.problem.compare import COLUMNS as COMPARED
 from obliquetd.problem.compare import ROUNDED
 from obliquetd.report.analysis import Analysis, analyze, introduction
 from obliquetd.report.drawing import MAKERS, named
-from obliquetd.report.formulas import equations, prose, shown, typeset
+from obliquetd.report.formulas import equations, named_case, prose, shown, typeset
 from obliquetd.report.mathml import mathml
-from obliquetd.report.noise import COLUMNS, LEGEND
+from obliquetd.report.noise import CASES, COLUMNS, LEGEND
 from obliquetd.report.over_symbols import PARTLY
 from obliquetd.report.pictures import Picture
 from obliquetd.report.policies import summary
@@ -191,12 +191,12 @@ class ModelReport:
             return [], []
         rows = [
             [
-                row.name,
+                named_case(row.name, row.where),
                 row.told,
                 *(
                     ROUNDED
                     if row.is_rounding(k)
-                    else self._shown(row.numbers[k])
+                    else shown(row.numbers[k], self.ranges, row.where)
                     if k in row.numbers
                     else row.words[k]
                     for k in COLUMNS
@@ -208,8 +208,12 @@ class ModelReport:
 
     @property
     def noise_legend(self) -> Markup:
-        """What its columns mean."""
-        return prose(LEGEND.replace("bias^2:", "squared bias:"))
+        """What its columns mean, and that they hold in cases."""
+        told = LEGEND.replace("bias^2:", "squared bias:")
+        found = self.analysis.noise
+        if found is not None and any(row.where != sp.true for row in found.rows):
+            told += f" {CASES}"
+        return prose(told)
 
     @property
     def noise_notes(self) -> list[str]:
@@ -225,8 +229,11 @@ class ModelReport:
         kind = {"float": "floating-point numbers", "exact": "exact numbers", "symbolic": "symbols"}
         parts = introduction(self.problem).partition("(")[2][:-1].split(", ")
         told = [x for x in parts if x not in kind and not x.startswith("discount")]
-        discount = Markup("discount {}").format(typeset(self.problem.discount))
-        return Markup(", ").join([*told, discount, kind[self.problem.arithmetic]])
+        discount = Markup('<span class="nobr">discount {},</span>').format(
+            typeset(self.problem.discount)
+        )
+        last = Markup("{} {}").format(discount, kind[self.problem.arithmetic])
+        return Markup(", ").join([*told, last])
 
     @property
     def model_link(self) -> str:

@@ -6,11 +6,16 @@ Where a number does not exist its cell says in a word why, and :attr:`NoiseRow.p
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-from obliquetd.dynamics import Efficiency, efficiency
+import sympy as sp
+
+from obliquetd.algebra import Arithmetic, FieldArithmetic
+from obliquetd.algebra.sign_cases import SignCase, sign_cases
+from obliquetd.dynamics import Efficiency
+from obliquetd.dynamics.efficiency import efficiency_of
 from obliquetd.errors import (
     InputError,
     KindError,
@@ -26,12 +31,14 @@ from obliquetd.estimators.lstd import LeastSquares
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.compare import ROUNDED
-from obliquetd.report.plain import plain_cell
+from obliquetd.report.plain import condition_text, plain_cell
 
 __all__ = ["COLUMNS", "LEGEND", "Noise", "NoiseRow", "measure_noise", "too_large"]
 
 LARGEST = {"exact": 1_500, "symbolic": 60, "float": 600}
 """Transitions times features up to which the noise is computed unasked: a second or two for all."""
+MOST_CASES = 6
+"""Cases of one learner up to which each has a row."""
 ESTIMATORS = (LSTD(), LSETD())
 """Whose crossovers are shown; they differ in the emphasis of a state."""
 
@@ -50,6 +57,9 @@ LEGEND = (
 )
 """What the columns mean."""
 
+CASES = "A row holds where it says, and nothing is claimed where one case ends and another begins, unless it is in one."
+"""What is added where a learner has cases."""
+
 WORDS: tuple[tuple[type[ObliqueTDError], str], ...] = (
     (NoSolutionError, "no fixed point"),
     (NotUniqueError, "many fixed points"),
@@ -60,7 +70,7 @@ WORDS: tuple[tuple[type[ObliqueTDError], str], ...] = (
 """Why a number does not exist, in a word or two; the message says it in full."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class NoiseRow:
     """The noise of one learner or estimator.
 
@@ -77,6 +87,8 @@ class NoiseRow:
         For each number that does not exist, why: short, and in a sentence.
     rounding : float
         Of floats: what the squared bias may be by rounding alone where it is 0.
+    where : sympy Boolean
+        With symbols: the case in which all of it holds; true where there is one case.
     """
 
     name: str
@@ -86,6 +98,14 @@ class NoiseRow:
     words: dict[str, str]
     problems: dict[str, str]
     rounding: float = 0.0
+    where: Any = sp.true
+
+    @property
+    def label(self) -> str:
+        """Its name, and the case in words."""
+        if self.where == sp.true:
+            return self.name
+        return f"{self.name} where {condition_text(self.where)}"
 
     def is_rounding(self, key: str) -> bool:
         """Whether a number is a float that rounding does not tell from 0."""
@@ -125,7 +145,7 @@ class Noise:
         """The table as text, a heading first."""
         out = [["learner", "noise", *COLUMNS.values()]]
         for row in self.rows:
-            out.append([row.name, row.told])
+            out.append([row.label, row.told])
             out[-1] += [
                 ROUNDED
                 if row.is_rounding(k)
@@ -139,7 +159,7 @@ class Noise:
     @property
     def notes(self) -> dict[str, str]:
         """Why noise is infinite or not known, or on what its numbers depend, by learner."""
-        return {row.name: why for row in self.rows if (why := row.reason or row.depends)}
+        return {row.label: why for row in self.rows if (why := row.reason or row.depends)}
 
     def to_dict(self, number: Callable[[Any], Any]) -> dict[str, Any]:
         """Strict JSON data, its numbers written by the given function."""
@@ -147,6 +167,7 @@ class Noise:
             "learners": [
                 {
                     "learner": row.name,
+                    **({} if row.where == sp.true else {"where": str(row.where)}),
                     "finite": row.finite,
                     "reason": row.reason,
                     **{k: number(row.numbers.get(k)) for k in COLUMNS},
@@ -183,8 +204,8 @@ def measure_noise(problem: PolicyEvaluation, learners: Mapping[str, Learner]) ->
     >>> [(row.name, row.told, row.words.get("variance")) for row in found.rows[:2]]
     [('TD', 'finite', 'unstable'), ('ETD', 'infinite', 'infinite noise')]
     """
-    rows = [_row(problem, name, given) for name, given in learners.items()]
-    rows += [_row(problem, given.label, given) for given in ESTIMATORS]
+    given = [*learners.items(), *((x.label, x) for x in ESTIMATORS)]
+    rows = [row for name, x in given for row in _rows(problem, name, x)]
     pairs = itertools.combinations(ESTIMATORS, 2)
     found = [_crossover(problem, *pair) for pair in pairs if problem.arithmetic != "symbolic"]
     return Noise(tuple(rows), tuple(c for c in found if c is not None))
@@ -197,7 +218,42 @@ def _crossover(problem: PolicyEvaluation, a: LeastSquares, b: LeastSquares) -> A
         return None
 
 
-def _row(problem: PolicyEvaluation, name: str, given: Any) -> NoiseRow:
+def _rows(problem: PolicyEvaluation, name: str, given: Any) -> list[NoiseRow]:
+    """The row of a learner, or with symbols one for each case of the signs on which it depends."""
+    if problem.arithmetic != "symbolic":
+        return [_row(problem, name, given)]
+    try:
+        cases = sign_cases(
+            cast(FieldArithmetic, problem.native.arithmetic),
+            lambda field: _row(problem, name, given, field),
+        )
+    except ObliqueTDError:
+        cases = []
+    if 0 < len(cases) <= MOST_CASES:
+        return _joined(cases)
+    return [_row(problem, name, given)]
+
+
+def _joined(cases: Sequence[SignCase[NoiseRow]]) -> list[NoiseRow]:
+    """A row for each case, and one for all that say the same."""
+    if len(cases) == 1:
+        return [cases[0].value]
+    found: list[NoiseRow] = []
+    for case in cases:
+        row = replace(case.value, where=case.condition)
+        alike = [k for k, other in enumerate(found) if replace(other, where=row.where) == row]
+        if alike:
+            row = replace(row, where=sp.Or(found[alike[0]].where, row.where))
+            found[alike[0]] = row
+        else:
+            found.append(row)
+    return found
+
+
+def _row(
+    problem: PolicyEvaluation, name: str, given: Any, arithmetic: Arithmetic | None = None
+) -> NoiseRow:
+    """The row, in an arithmetic that knows the signs of a case; a sign that it does not know is an error then."""
     words: dict[str, str] = {}
     problems: dict[str, str] = {}
 
@@ -205,11 +261,15 @@ def _row(problem: PolicyEvaluation, name: str, given: Any) -> NoiseRow:
         try:
             return obtain()
         except ObliqueTDError as error:
+            if isinstance(error, SignUndecidedError) and error.factor is not None and arithmetic:
+                raise
             words[key] = _word(error)
             problems[key] = str(error)
             return None
 
-    found: Efficiency | None = attempt("finite", lambda: efficiency(problem, given))
+    found: Efficiency | None = attempt(
+        "finite", lambda: efficiency_of(given, problem, None, None, arithmetic)
+    )
     if found is None:
         words.update(dict.fromkeys(COLUMNS, "-"))
         return NoiseRow(name, None, problems["finite"], {}, words, problems)

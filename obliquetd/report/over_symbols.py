@@ -10,12 +10,13 @@ import sympy as sp
 from obliquetd.algebra.sign_cases import SignCase
 from obliquetd.dynamics import MeanDynamics, stability_region
 from obliquetd.dynamics.plane import limits_of, plane_of
-from obliquetd.dynamics.regions import domain_of, stability_map
+from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.intervals import where_text
 from obliquetd.report.plain import formula_text
+from obliquetd.report.window import Window, window_of
 
 __all__ = ["PARTLY", "PLANE_SIZE", "OverSymbols", "over_symbols"]
 
@@ -24,7 +25,6 @@ LINE_SIZE = (6, 4)
 PLANE_SIZE = (4, 2)
 """States and features up to which the plane of two symbols is."""
 PARTLY = "stable in part"
-UNIT = ((0, 1), (0, 1))
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,13 @@ def over_symbols(
     if len(found) == 1 and found[0].everywhere:
         return OverSymbols(found[0].verdict, f"for {found[0].everywhere}")
     n, d = problem.native.Phi.shape
-    size, symbols = (n, d), {*problem.symbols, *learner.bound(problem).symbols}
+    size = (n, d)
     try:
-        if len(symbols) == 1 and _fits(size, LINE_SIZE):
-            return _on_a_line(problem, learner, symbols.pop())
-        if len(problem.symbols) == len(symbols) == 2 and _fits(size, PLANE_SIZE):
-            return _on_a_plane(problem, learner)
+        window = window_of(problem, learner, cases)
+        if len(window.symbols) == 1 and _fits(size, LINE_SIZE):
+            return _on_a_line(window, learner)
+        if len(window.symbols) == 2 and _fits(size, PLANE_SIZE):
+            return _on_a_plane(window, learner)
     except ObliqueTDError:
         pass
     if all(s.everywhere and s.verdict == found[0].verdict for s in found):
@@ -87,34 +88,39 @@ def _fits(size: tuple[int, int], limit: tuple[int, int]) -> bool:
     return size[0] <= limit[0] and size[1] <= limit[1]
 
 
-def _on_a_line(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> OverSymbols:
-    region = stability_region(problem, learner, symbol)
-    whole = domain_of(problem, learner, symbol) & problem.valid_range(symbol)
+def _on_a_line(window: Window, learner: Learner) -> OverSymbols:
+    (symbol,), (whole,) = window.symbols, window.domains
+    region = stability_region(window.problem, learner, symbol)
     if region == whole:
-        return OverSymbols("stable", where_text(whole, symbol))
-    if region is sp.S.EmptySet:
-        return OverSymbols("stable nowhere", where_text(whole, symbol))
-    return OverSymbols(PARTLY, where_text(region, symbol))
+        return OverSymbols("stable", f"{where_text(whole, symbol)}{window.whatever}")
+    if region is sp.S.EmptySet:  # for special values of the others less may move
+        others = f" and almost all {' and '.join(map(str, window.idle))}" if window.idle else ""
+        return OverSymbols("stable nowhere", f"{where_text(whole, symbol)}{others}")
+    return OverSymbols(PARTLY, f"{where_text(region, symbol)}{window.whatever}")
 
 
-def _on_a_plane(problem: PolicyEvaluation, learner: Learner) -> OverSymbols:
-    found = stability_map(problem, learner, problem.symbols, UNIT, resolution=1)
-    plane = plane_of(found, UNIT, limits_of(problem, learner))
+def _on_a_plane(window: Window, learner: Learner) -> OverSymbols:
+    symbols, ranges = window.symbols, window.ranges
+    found = stability_map(window.problem, learner, symbols, ranges, resolution=1)  # type: ignore[arg-type]
+    plane = plane_of(found, ranges, limits_of(window.problem, learner))
     verdicts = plane.verdicts - {None}
-    names = " and ".join(map(str, problem.symbols))
-    inside = f"for {names} between 0 and 1"
+    inside = f"for {window.told}{window.whatever}"
     if verdicts == {True}:
         drawn = {p for strip in plane.strips for p in strip.curves} & set(found.boundary)
-        first = problem.symbols[0]
+        first = symbols[0]
         upright = {p for p in found.boundary if p.free_symbols == {first}}
-        left, right = UNIT[0]
+        left, right = ranges[0]
         drawn |= {p for p in upright if sp.Poly(p, first).count_roots(left, right)}
-        edges = set(problem.symbols) | {s - 1 for s in problem.symbols}
+        edges = {s - end for s, span in zip(symbols, ranges, strict=True) for end in span}
         curves = sorted(drawn - edges, key=sp.default_sort_key)
         but = " or ".join(f"{formula_text(c)} = 0" for c in curves)
         if but:  # singular there, or signs change: the cells beside a curve say nothing of it
             return OverSymbols(PARTLY, f"{inside}; nothing is claimed where {but}")
+        if window.is_cut:
+            return OverSymbols(PARTLY, f"{inside}, and not looked at beyond")
         return OverSymbols("stable", inside)
     if verdicts == {False}:
+        if window.is_cut:
+            return OverSymbols("undecided", f"unstable {inside}, and not looked at beyond")
         return OverSymbols("stable nowhere", inside)
     return OverSymbols(PARTLY, f"{inside}; the picture of the plane shows where")

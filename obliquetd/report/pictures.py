@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Picture", "as_svg", "themed"]
 
-WIDTH = 5.2
+WIDTH = 5.0
 """Inches at which pictures are drawn, so that their letters can be read on a phone."""
 LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""
@@ -95,7 +96,7 @@ def _least_width(ax: Axes, svg: str) -> str:
     sizes = [text.get_fontsize() for text in texts if text.get_text()]
     if not _width(svg) or not sizes:
         return ""
-    return f"min-width: {_width(svg) * READABLE / min(sizes):.0f}px; "
+    return f"min-width: {math.ceil(_width(svg) * READABLE / min(sizes))}px; "
 
 
 def themed(svg: str) -> str:

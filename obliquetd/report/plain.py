@@ -11,7 +11,7 @@ from sympy.core.relational import Relational
 from obliquetd.algebra import cell_text, number_text, public_number
 from obliquetd.report.usual import split_roots, turned
 
-__all__ = ["formula_text", "plain_cell", "plain_prose"]
+__all__ = ["alternatives", "condition_text", "formula_text", "plain_cell", "plain_prose"]
 
 SUM, PRODUCT, POWER = 0, 1, 2
 """How tightly what is written is bound: a looser one is put in brackets."""
@@ -35,7 +35,7 @@ def formula_text(value: Any) -> str:
     ('3 sqrt(gamma)/2 - 1', '0 <= gamma < 1/2')
     """
     if isinstance(value, sp.logic.boolalg.Boolean):
-        return _condition(value)
+        return condition_text(value)
     number = value if isinstance(value, sp.Basic) else public_number(value)
     if isinstance(number, float) or not number.free_symbols:
         return number_text(number)
@@ -69,7 +69,7 @@ def plain_prose(text: str) -> str:
 def _text(expr: Any) -> tuple[str, int]:
     """The text, and how tightly it is bound."""
     if isinstance(expr, sp.Piecewise):
-        return "; ".join(f"{_text(v)[0]} where {_condition(c)}" for v, c in expr.args), SUM
+        return "; ".join(f"{_text(v)[0]} where {condition_text(c)}" for v, c in expr.args), SUM
     if expr.is_Add:
         return _sum(expr), SUM
     if expr.is_Mul or (expr.is_Pow and expr.exp.is_negative):
@@ -137,14 +137,30 @@ def _side(factors: list[Any]) -> tuple[str, int, list[Any]]:
     return " ".join(_inside(f, POWER) for f in ordered), PRODUCT, factors
 
 
-def _condition(where: Any) -> str:
+def alternatives(where: Any) -> list[Any]:
+    """The cases of which one has to hold, in the order of the numbers where they are ranges."""
+    parts = where.args if isinstance(where, sp.Or) else (where,)
+    return sorted(parts, key=lambda part: getattr(part, "rel_op", "") in (">", ">="))
+
+
+def condition_text(where: Any) -> str:
+    """Where something holds, as it is written by hand.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> condition_text((0 <= x) & (x < 1)), condition_text(x**2 > 2)
+    ('0 <= x < 1', 'x^2 > 2')
+    """
     if isinstance(where, sp.And):
         args = [c.reversed if getattr(c, "rel_op", "") in (">", ">=") else c for c in where.args]
         low = [c for c in args if getattr(c, "rel_op", "") in ("<", "<=") and c.lhs.is_number]
         high = [c for c in args if getattr(c, "rel_op", "") in ("<", "<=") and c.rhs.is_number]
         if len(low) == len(high) == 1 == len(where.args) - 1 and low[0].rhs == high[0].lhs:
-            return f"{_text(low[0].lhs)[0]} {low[0].rel_op} {_condition(high[0])}"
-        return " and ".join(map(_condition, where.args))
+            return f"{_text(low[0].lhs)[0]} {low[0].rel_op} {condition_text(high[0])}"
+        return " and ".join(map(condition_text, where.args))
+    if isinstance(where, sp.Or):
+        return " or ".join(map(condition_text, alternatives(where)))
     if isinstance(where, Relational):
         return f"{_text(where.lhs)[0]} {where.rel_op} {_text(where.rhs)[0]}"
     return str(where)

@@ -39,6 +39,7 @@ TOKEN = re.compile(
             r"(?P<problem>PolicyEvaluation\([^()]*\))",
             r"(?P<interval>Interval(?:\.(?:open|Lopen|Ropen))?\([^(),]+, [^(),]+\))",
             r"(?P<code>`[^`]*`)",
+            rf"(?P<span>(?<=\bin )\[{ENTRY}, {ENTRY}\])",
             rf"(?P<matrix>(?<![A-Za-z_])\[{ENTRY}(?:[,;] {ENTRY})*\])",
             rf"(?P<sympy>-?(?:\d+\*)?(?:(?:sqrt|acos)\((?:[^()]|\([^()]*\))*\)|{NUMBER}\*[a-z]+(?:\*\*\d+)?)(?:/\d+)?)",
             rf"(?P<named>(?:{'|'.join(NAMES)})\b{SIGN})",
@@ -55,7 +56,7 @@ TOKEN = re.compile(
         )
     )
 )
-DECIDING = frozenset({"interval", "matrix", "sympy", "named", "symbol", "fraction"})
+DECIDING = frozenset({"interval", "span", "matrix", "sympy", "named", "symbol", "fraction"})
 """What makes a formula."""
 MATHEMATICS = DECIDING | {
     "function", "number", "relation", "sign", "open", "close", "bar", "comma", "dots", "space",
@@ -98,7 +99,7 @@ def typeset(text: str, known: Collection[str] = ()) -> Markup:
             continue
         *pieces, last = map(_formula, _pieces(run))
         follows = runs[k + 1][0].text if k + 1 < len(runs) else ""
-        if follows[:1] in tuple(".,;:)\u201d"):  # a mark stays with its formula
+        if follows[:1] in tuple(".,;:)\u201d") or follows == "'s":  # stays with its formula
             last = Markup('<span class="nobr">{}{}</span>').format(last, follows.rstrip())
             runs[k + 1] = [Token("other", follows[len(follows.rstrip()) :])]
         out += Markup(" ").join([*pieces, last])
@@ -248,6 +249,9 @@ def _latex(token: Token) -> str:
     kind, text = token
     if kind == "matrix":
         return _matrix(text)
+    if kind == "span":
+        low, high = map(_entry, text[1:-1].split(", "))
+        return rf"[{low},\ {high}]"
     if kind == "fraction":
         return _fraction(text)
     if kind == "sympy":

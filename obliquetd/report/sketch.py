@@ -10,22 +10,21 @@ import numpy.typing as npt
 import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.algebra import shortened
 from obliquetd.display import html_text
+from obliquetd.report.sampled import holds_at, values_at
+from obliquetd.report.window import UNBOUNDED
 
 __all__ = ["SKETCHED", "Ranges", "ranges_of", "sketch"]
 
 Ranges = Mapping[sp.Symbol, tuple[float, float]]
 """For each symbol where a plot of it begins and ends."""
-UNBOUNDED = 2.0
-"""How far a plot goes where a symbol has no end."""
 WIDTH, HEIGHT, MARGIN = 96, 62, 30
 POINTS, CELLS, SHADES = 97, 20, 6
 ROOM = 5
 """Letters of a number beside a plot."""
 SKETCHED = (
     "Where a formula is long, a small plot shows it over its symbols: a curve between the two numbers at its side, "
-    "or shades of blue that grow stronger away from 0; red is negative."
+    "or shades of blue that grow stronger away from 0, between the two numbers below; red is negative."
 )
 """What a reader has to know of these plots."""
 Values = npt.NDArray[np.float64]
@@ -42,13 +41,13 @@ def ranges_of(problem: Any) -> dict[sp.Symbol, tuple[float, float]]:
             low, high = float(found.inf), float(found.sup)
         except (ObliqueTDError, TypeError, NotImplementedError):
             low, high = 0.0, 1.0
-        low, high = max(low, -UNBOUNDED), min(high, UNBOUNDED)
+        low, high = max(low, -float(UNBOUNDED)), min(high, float(UNBOUNDED))
         out[symbol] = (low, high) if low < high else (0.0, 1.0)
     return out
 
 
-def sketch(formula: Any, ranges: Ranges) -> Markup:
-    """A formula over its first symbol, or its first two; the others are held in the middle.
+def sketch(formula: Any, ranges: Ranges, where: Any = sp.true) -> Markup:
+    """A formula over its first symbol, or its first two, where it holds; the others are held in the middle.
 
     Examples
     --------
@@ -65,7 +64,11 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     axes = [_inside(*span, CELLS if len(seen) > 1 else POINTS) for span in spans[:2]]
     middle = [sum(span) / 2 for span in spans[2:]]
     grid = np.meshgrid(*axes, indexing="ij")
-    values = _values(formula, symbols, [*grid, *(np.full_like(grid[0], m) for m in middle)])
+    points = [*grid, *(np.full_like(grid[0], m) for m in middle)]
+    at = dict(zip(symbols, points, strict=True))
+    values = values_at(formula, at)
+    if where.free_symbols and where.free_symbols <= at.keys():
+        values = np.where(holds_at(where, at), values, np.nan)
     over = " and ".join(
         f"{s} from {a:g} to {b:g}" for s, (a, b) in zip(seen, spans[:2], strict=False)
     )
@@ -74,15 +77,18 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
     if not good.size:
         return Markup('<span class="soft">no real value over {}</span>').format(over + kept)
     low, high = _window(good)
+    if len(seen) > 1:
+        low, high = float(good.min()), float(good.max())
     drawn = _curve(values, low, high) if len(seen) == 1 else _shades(values)
     about = f"Plot over {over}{kept}; between {low:.3g} and {high:.3g}."
     if len(seen) > 1:
         about += " Stronger is farther from 0; red is negative, and a line parts the signs."
     names = [sp.pretty(s, use_unicode=True) for s in seen]
     ends = _ends(names, spans[:2], low, high)
+    wide, tall = WIDTH + MARGIN + 4, HEIGHT + (24 if len(seen) == 1 else 37)
     return Markup(
         f'<svg class="sketch" role="img" aria-label="{html_text(about)}" '
-        f'viewBox="0 0 {WIDTH + MARGIN + 4} {HEIGHT + 24}" width="{WIDTH + MARGIN + 4}" height="{HEIGHT + 24}">'
+        f'viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}">'
         f"<title>{html_text(about)}</title>{drawn}{ends}</svg>"
     )
 
@@ -90,16 +96,6 @@ def sketch(formula: Any, ranges: Ranges) -> Markup:
 def _inside(low: float, high: float, count: int) -> Values:
     """Points in the middles of equal parts: an end may be a pole."""
     return low + (high - low) * (np.arange(count) + 0.5) / count
-
-
-def _values(formula: Any, symbols: list[sp.Symbol], at: list[Values]) -> Values:
-    """The real values, nan where there is none."""
-    function = sp.lambdify(symbols, shortened(formula), "numpy")
-    with np.errstate(all="ignore"):
-        found = np.asarray(function(*(x.astype(complex) for x in at)), dtype=complex)
-    found = np.broadcast_to(found, at[0].shape)
-    real = np.abs(found.imag) <= 1e-9 * (1 + np.abs(found.real))
-    return np.where(real, found.real, np.nan)
 
 
 def _window(good: Values) -> tuple[float, float]:
@@ -141,7 +137,9 @@ def _shades(values: Values) -> str:
             f"M{x:.1f} {y:.1f}h{w:.1f}v{h:.1f}h-{w:.1f}z"
         )
     line = []
-    sign = np.sign(values)
+    sign = np.where(values < 0, -1.0, np.where(np.isfinite(values), 1.0, np.nan))
+    if not (values > 0).any():  # what is 0 parts nothing from what is negative
+        sign = np.minimum(sign, -1.0)
     for i, j in np.argwhere(sign[1:] * sign[:-1] < 0):
         line.append(f"M{MARGIN + (i + 1) * w:.1f} {6 + HEIGHT - (j + 1) * h:.1f}v{h:.1f}")
     for i, j in np.argwhere(sign[:, 1:] * sign[:, :-1] < 0):
@@ -179,6 +177,8 @@ def _ends(names: list[str], spans: list[tuple[float, float]], low: float, high: 
     at += [(side[0], MARGIN - 3, bottom, "end"), (side[1], MARGIN - 3, 14, "end")]
     if len(names) > 1:
         at.append((names[1], MARGIN - 3, 6 + HEIGHT / 2, "end"))
+        between = f"{_short(low)} to {_short(high)}"
+        at.append((between, MARGIN + WIDTH / 2, bottom + 26, "middle"))
     text = "".join(
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{html_text(t)}</text>'
         for t, x, y, anchor in at

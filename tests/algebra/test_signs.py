@@ -5,11 +5,12 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import QQ, ring
 
 from obliquetd.algebra import FieldArithmetic
+from obliquetd.algebra.polynomial_ring import factors_of
 from obliquetd.algebra.sign_cases import sign_cases
 from obliquetd.algebra.signs import KnownSigns, SignRange, known_of, sign_on_box
 from obliquetd.errors import SignUndecidedError
@@ -121,3 +122,33 @@ def test_one_symbol_is_cut_at_irrational_points_too():
     assert (low.value, high.value) == (x**2 - 2, 0)
     assert low.condition == sp.Interval.Ropen(0, sp.sqrt(2)).as_relational(x)
     assert high.condition == sp.Interval.Lopen(sp.sqrt(2), 2).as_relational(x)
+
+
+@given(
+    st.lists(st.tuples(coefficients, st.integers(1, 2)), min_size=1, max_size=3),
+    st.sampled_from([1, -1]),
+)
+@settings(max_examples=20)
+def test_factors_are_sympys(parts, turn):
+    """FLINT's, as sympy writes them: a number, and factors of whole coefficients with a positive first one."""
+    product = R(QQ(turn * 3, 4))
+    for terms, power in parts:
+        product *= R.from_dict({k: QQ(v) for k, v in terms.items() if v}) ** power
+    if not product:
+        return
+    number, factors = product.factor_list()
+    found, own = factors_of(product)
+    assert found == number
+    assert set(own) == set(factors)
+
+
+@given(coefficients, coefficients)
+@settings(max_examples=15)
+def test_a_root_is_its_factors_outside_times_the_root_of_the_rest(above, below):
+    field = FieldArithmetic([x, y], KnownSigns({x: UNIT, y: UNIT}))
+    p, q = (R.from_dict({k: QQ(v) for k, v in terms.items() if v}) for terms in (above, below))
+    if not p or not q:
+        return
+    fraction = field.scalar(p.as_expr() ** 2 * x**3 / (q.as_expr() ** 2 * (1 + y)))
+    outside, inside = field.known.inside.split_square(fraction)
+    assert field.scalar(outside) ** 2 * inside == fraction

@@ -61,4 +61,4 @@ def test_every_command_that_reads_a_model_takes_them(symbolic, tmp_path):
     assert "SETD" in done.stdout
     run("report", symbolic, *given, "-o", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
-    assert re.search(r"discount <math alttext=\"0.5\".*</math>, float", page)
+    assert re.search(r"discount <math alttext=\"0.5\".*</math>,</span> float", page)

@@ -85,12 +85,17 @@ def test_rouths_table(coefficients, positive):
 def test_the_conditions_are_hurwitzs_determinants():
     """Of x^3 + a x^2 + b x + c at -x: -a > 0, c - a b > 0, and (c - a b)(-c) > 0."""
     a, b, c = sp.symbols("a b c", real=True)
-    first, second, third = routh_conditions([sp.Integer(1), a, b, c])
+    field = FieldArithmetic([a, b, c])
+
+    def conditions(*coefficients):
+        return routh_conditions(field, [field.scalar(sp.sympify(x)) for x in coefficients])
+
+    first, second, third = conditions(1, a, b, c)
     assert sp.expand(first + a) == 0
     assert sp.expand(second - (c - a * b)) == 0
     assert sp.expand(third + c * (c - a * b)) == 0
-    assert routh_conditions([sp.Integer(1), -a]) == (a,)
-    assert routh_conditions([sp.Integer(1), sp.Integer(-2)]) == ()
+    assert conditions(1, -a) == (a,)
+    assert conditions(1, -2) == ()
 
 
 @pytest.mark.parametrize(

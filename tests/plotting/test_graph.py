@@ -431,3 +431,47 @@ def test_a_legend_says_what_found_no_place():
     }
     assert "solid: 1, from every state, π 1, μ 1/21" in legend
     assert any(text.startswith("dashed: 1/20") for text in legend)
+
+
+def ring_of(n, reward):
+    """n states in turn, each with two actions: on or far on, in halves; what ``reward`` says is paid."""
+    rows = []
+    for s in range(n):
+        for action, far in (("walk", 1), ("leap", 2)):
+            rows.append((f"s{s}", action, f"s{(s + far) % n}", "1/2", reward(s, action)))
+            rows.append((f"s{s}", action, f"s{s}", "1/2", 0))
+    return MDP.from_transitions(rows)
+
+
+def told_in_legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_many_edges_say_what_pays_and_the_legend_the_rest():
+    """Of more than 40 outcomes those with a reward have labels, and the legend says what the others lack."""
+    ax = mdp_graph(ring_of(11, lambda s, action: 7 if (s, action) == (4, "walk") else 0))
+    assert [text.get_text() for text in gid(ax, "outcome")] == ["walk: 1/2, r = 7"]
+    assert_readable(ax)
+    told = told_in_legend(ax)
+    assert told[:2] == ["walk: 1/2", "leap: 1/2"]
+    assert "edges without a label: no reward, no discount of their own" in told
+
+
+@pytest.mark.parametrize("reward", [lambda *_: 0, lambda s, _: 1 + s])
+def test_where_no_label_is_better_than_others_the_legend_has_the_chances(reward):
+    ax = mdp_graph(ring_of(21, reward))
+    assert not gid(ax, "outcome")
+    told = told_in_legend(ax)
+    assert told[:2] == ["walk: 1/2", "leap: 1/2"]
+    assert "84 outcomes; the table of transitions" in told
+
+
+def test_a_legend_is_seen_on_a_phone():
+    """No wider than a phone shows at 8 pixels a letter, and at the left of a wide picture."""
+    for model in (DOMAINS["two states"], DOMAINS["star"], DOMAINS["boyan"]):
+        ax = mdp_graph(model)
+        figure = ax.figure
+        figure.canvas.draw()
+        box = ax.get_legend().get_window_extent()
+        points = 72 / figure.dpi
+        assert box.x1 * points * 8 / 9 <= 358, model

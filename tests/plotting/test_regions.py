@@ -178,3 +178,10 @@ def test_regions_have_exact_ends():
     assert np.allclose(widths, [5 / 6, 10 / 11, 1, 1])
     opened = [line.get_markerfacecolor() for line in ax.get_lines() if line.get_xdata()[0] == 5 / 6]
     assert opened == ["white"]
+
+
+def test_the_word_of_a_part_without_edges_stands_in_its_middle():
+    ax = stability_regions_2d(two_state("gamma"), ETD(lam="l"), ("gamma", "l"))
+    (word,) = ax.texts
+    assert word.get_text() == "stable"
+    assert word.get_position() == pytest.approx((0.5, 0.5), abs=0.02)

@@ -11,10 +11,12 @@ from obliquetd.report.model import report_on
 from obliquetd.report.page import page_of
 
 HOSTILE = "<math><script>alert(1)</script>\"'&"
+ESCAPES = "\x1b\ud800$\\frac{$"
 
 
 def hostile():
-    mdp = MDP.from_transitions([(HOSTILE, HOSTILE, "t", 1, 1), ("t", "a", HOSTILE, 1, 0)])
+    rows = [(HOSTILE, HOSTILE, ESCAPES, 1, 1), (ESCAPES, ESCAPES, HOSTILE, 1, 0)]
+    mdp = MDP.from_transitions(rows)
     return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2", features=[[1], [2]])
 
 

@@ -129,7 +129,7 @@ def test_the_files_of_a_card_prove_it(card, setd):
 def test_the_command_of_a_card_checks_it(card, tmp_path):
     for name, data in downloads(card).items():
         (tmp_path / name).write_text(json.dumps(data))
-    command = re.search(r"<pre><code>obliquetd (.*?)</code>", card)[1].split()
+    command = re.search(r'<pre class="scroll"><code>obliquetd (.*?)</code>', card)[1].split()
     done = subprocess.run(
         [sys.executable, "-m", "obliquetd", *command], cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -4,6 +4,7 @@ import re
 from unittest import mock
 
 import pytest
+import sympy as sp
 
 from obliquetd.claims import Counterexample, Outcome, Registry, Verdict, claim, verify
 from obliquetd.claims.claim import told
@@ -34,6 +35,7 @@ def latex(text):
         ("E[rho | s] = 1/2", [r"E [\rho \mid s ] = \frac{1}{2}"]),
         ("f = [1/2; 19/2].", [r"f = \begin{bmatrix} \frac{1}{2} \\ \frac{19}{2} \end{bmatrix}"]),
         ("the number [-1/5]", [r"-\frac{1}{5}"]),
+        ("stable for l in [0, 1/2] or so", ["l", r"[0,\ \frac{1}{2}]"]),
         ("distance = sqrt(82)/2", [r"\frac{\sqrt{82}}{2}"]),
         ("below Interval.Lopen(5/6, 1)", [r"(\frac{5}{6},\ 1]"]),
         ("X_TD and h_{t+1}", [r"X_{\text{TD}}", "h_{t +1}"]),
@@ -141,6 +143,23 @@ def test_nothing_is_said_twice(page, judged):
     sections = [c for s in paper_sections(judged) for c in s.claims]
     for one in sections:
         assert "assuming" not in one.formula
+
+
+def test_what_the_evidence_tells_is_not_listed_again():
+    """By its name, or as a decimal of it; a value that is only supposed there, or short, or another, is listed."""
+    mine = Registry()
+    seen = {"long": sp.Rational(205292, 10000), "near": sp.Rational(20530, 1000), "x": sp.Integer(0),
+            "lambda": "2/5", "trace": sp.Integer(5), "rows": 4}  # fmt: skip
+
+    @claim("mine", where="a note", title="it is", statement="x < y", registry=mine)
+    def check():
+        example = Counterexample.find([two_state()], lambda _: seen)
+        said = "at lambda = 2/5: TD 20.529 over t, where x = 0 nothing moves, as trace 50 says of 4 rows"
+        return Outcome(Verdict.REFUTED, said, counterexample=example)
+
+    ((one,),) = (section.claims for section in paper_sections(verify(registry=mine)))
+    assert [str(s.name) for s in one.observed if "math" not in s.name] == ["near", "trace", "rows"]
+    assert len(one.observed) == 4  # and x
 
 
 def test_claims_of_ones_own_have_a_page():

@@ -8,7 +8,7 @@ from obliquetd.report.drawing import MAKERS
 
 
 def regions(problem, *own):
-    return MAKERS["regions"](SimpleNamespace(problem=problem), own)
+    return MAKERS["regions"](SimpleNamespace(problem=problem, learners=()), own)
 
 
 def test_a_model_in_two_symbols_has_its_plane():
@@ -22,3 +22,8 @@ def test_a_model_in_two_symbols_has_its_plane():
 
 def test_one_symbol_has_bars():
     assert "TD: [0, 5/6)" in regions(two_state("gamma"), TD(lam="1/2")).about
+
+
+def test_a_symbol_in_the_rewards_leaves_the_bars():
+    about = regions(two_state("gamma", reward="r")).about
+    assert about.startswith("Stable, whatever r may be, for gamma in: TD: [0, 5/6)")

@@ -122,7 +122,8 @@ def test_vectors_are_short():
     assert "x_12" in spoken(r"x_{12}")
 
 
-def test_policies_in_a_sentence():
+def test_policies_in_a_sentence(monkeypatch):
+    monkeypatch.setattr("obliquetd.report.model.MAKERS", {})  # no pictures
     problem = two_state()
     assert str(summary(problem.target, problem.mdp)) == "right in every state"
     assert summary(problem.behavior, problem.mdp).startswith("uniform: each action")

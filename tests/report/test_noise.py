@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import sympy as sp
 
 import obliquetd as otd
 from obliquetd import efficiency
@@ -50,14 +51,73 @@ def test_every_gap_says_why():
     assert marginal["TD"].told == "no fixed point"
     assert marginal["GTD2"].told == "many fixed points"
     assert "A is singular" in marginal["GTD2"].reason
-    symbols = rows(two_state("gamma", reward=1))
-    assert symbols["ETD"].told == "depends on gamma"
-    assert "2*gamma**2 - 1" in symbols["ETD"].reason
-    assert symbols["TD"].words["variance"] == "depends on gamma"
     assert rows(baird_star())["LSTD"].told == "many fixed points"
     own = rows(w_to_2w("99/100"))
     assert own["TD"].told == "no trajectory has xi"
     assert "not stationary" in own["TD"].reason
+
+
+def off_policy():
+    """Two states with a chance p: SETD's maximum changes its side in p and in gamma."""
+    rows = [("s", "go", "t", "p", 1), ("s", "go", "s", "1 - p", 0), ("s", "stay", "s", 1, 2),
+            ("t", "go", "s", 1, 0), ("t", "stay", "t", 1, 1)]  # fmt: skip
+    mdp = otd.MDP.from_transitions(rows)
+    target = otd.Policy({s: {"go": "3/4", "stay": "1/4"} for s in "st"})
+    return otd.PolicyEvaluation(
+        mdp, target=target, behavior=otd.Policy.uniform(mdp), discount="gamma", features=[[1], [2]]
+    )
+
+
+GAMMA, P, R = sp.symbols("gamma p r")
+CASES = {
+    "discount": (
+        two_state("gamma", reward=1),
+        [{GAMMA: g} for g in ("1/5", "3/5", "71/100", "9/10")],
+    ),
+    "reward": (
+        two_state("gamma", reward="r"),
+        [{GAMMA: g, R: r} for g, r in (("1/5", 3), ("4/5", -2), ("9/10", 7))],
+    ),
+    "two": (
+        off_policy(),
+        [{GAMMA: g, P: p} for g, p in (("1/5", "1/3"), ("4/5", "1/7"), ("9/10", "6/7"))],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_with_symbols_each_number_holds_in_its_case(name):
+    """At numbers inside of a case the row of it has what the library has there, and no other row is about them."""
+    problem, points = CASES[name]
+    found = measure_noise(problem, LEARNERS).rows
+    given = {**LEARNERS, "LSTD": otd.LSTD(), "LS-ETD": otd.LSETD()}
+    for point in points:
+        values = {k: sp.Rational(v) for k, v in point.items()}
+        there = problem.subs(values)
+        for label, learner in given.items():
+            (row,) = (x for x in found if x.name == label and x.where.subs(values) == sp.true)
+            noise = efficiency(there, learner)
+            assert row.finite == noise.is_finite
+            for key in COLUMNS:
+                try:
+                    value = getattr(noise, key)
+                except otd.errors.ObliqueTDError:
+                    assert key in row.problems
+                else:
+                    assert sp.simplify(sp.sympify(row.numbers[key]).subs(values) - value) == 0
+
+
+def test_the_cases_are_those_of_the_paper():
+    """ETD's trace has a finite second moment below 1/sqrt(2), and TD is stable below 5/6."""
+    labels = {row.label: row for row in measure_noise(two_state("gamma", reward=1), LEARNERS).rows}
+    assert labels["ETD where 0 <= gamma < sqrt(2)/2"].told == "finite"
+    assert labels["ETD where sqrt(2)/2 < gamma < 1"].words["variance"] == "infinite noise"
+    assert labels["TD where 5/6 < gamma < 1"].words["variance"] == "unstable"
+    assert labels["SETD where 1/2 < gamma < 1"].numbers["variance"] == 0
+    assert (
+        "GTD2 where 0 <= gamma < 5/6 or 5/6 < gamma < 1" in labels
+    )  # at 5/6 there is no one fixed point
+    assert labels["LSTD"].where == sp.true
 
 
 def test_what_takes_long_is_left_out_unless_asked_for(monkeypatch):
