@@ -128,7 +128,7 @@ class _ByColumns(_Errors):
 
     @cached_property
     def from_data(self) -> Floats:
-        parts = (self.right.part(p).error / self.sizes for p in blocks(len(self.x)))
+        parts = (self.right.part(p).dense_error() / self.sizes for p in blocks(len(self.x)))
         rows: Floats = np.concatenate([part.max(axis=1) for part in parts])
         return self.from_matrix + rows
 

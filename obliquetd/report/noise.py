@@ -16,6 +16,7 @@ from obliquetd.algebra import Arithmetic, FieldArithmetic
 from obliquetd.algebra.sign_cases import SignCase, sign_cases
 from obliquetd.dynamics import Efficiency
 from obliquetd.dynamics.efficiency import efficiency_of
+from obliquetd.dynamics.rule import operators_for
 from obliquetd.errors import (
     InputError,
     KindError,
@@ -220,11 +221,12 @@ def _crossover(problem: PolicyEvaluation, a: LeastSquares, b: LeastSquares) -> A
 
 def _rows(problem: PolicyEvaluation, name: str, given: Any) -> list[NoiseRow]:
     """The row of a learner, or with symbols one for each case of the signs on which it depends."""
-    if problem.arithmetic != "symbolic":
+    known = operators_for(problem, given) if isinstance(given, Learner) else problem.native
+    if known.arithmetic.kind != "symbolic":
         return [_row(problem, name, given)]
     try:
         cases = sign_cases(
-            cast(FieldArithmetic, problem.native.arithmetic),
+            cast(FieldArithmetic, known.arithmetic),
             lambda field: _row(problem, name, given, field),
         )
     except ObliqueTDError:
