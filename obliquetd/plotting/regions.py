@@ -44,8 +44,8 @@ MOST_EQUATIONS = 2
 """Equations in a title."""
 WORD = (7.5, 3)
 """Half the length and the height of a word, in points of that grid."""
-TURN = 1.3
-"""How much more room a word that stands upright has to have."""
+TURN, AMPLE = 1.3, 2
+"""How much more room a word that stands upright has to have, and the room with which none does."""
 
 
 def stability_regions(
@@ -278,7 +278,6 @@ def _name_parts(ax: Axes, traced: list[Traced], drawn: list[Drawn], window: Any)
 
     A word stands on a dashed line, which is drawn inside a part, only where there is no room beside it.
     """
-
     (a, b), (c, d) = window
     xs, ys = (
         low + (high - low) * (np.arange(RASTER) + 0.5) / RASTER for low, high in ((a, b), (c, d))
@@ -315,7 +314,7 @@ def _room(part: np.ndarray) -> tuple[tuple[int, int], bool] | None:
         distance_transform_edt(padded, sampling=1 / np.array(size))[1:-1, 1:-1]
         for size in (WORD, WORD[::-1])
     )
-    turned = bool(upright.max() > TURN * level.max())
+    turned = bool(level.max() < AMPLE and upright.max() > TURN * level.max())
     room = upright if turned else level
     if room.max() < 1:
         return None
