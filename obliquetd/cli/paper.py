@@ -148,15 +148,15 @@ def table1(
         shown = Table(title=heading)
         shown.add_column("method", overflow="fold")
         for j in columns:
-            words = " ".join([TABLE_1[j - 1], *(row[j] for row in cells)]).split()
+            words = " ".join([TABLE_1[j - 1], *(line[j] for line in cells)]).split()
             shown.add_column(
                 TABLE_1[j - 1],
                 justify="right",
                 overflow="fold",
                 min_width=max(map(len, words)),  # no number is broken in two
             )
-        for row in cells:
-            shown.add_row(escape(row[0]), *(row[j] for j in columns))
+        for line in cells:
+            shown.add_row(escape(line[0]), *(line[j] for j in columns))
         out.print(shown)
     for row in rows:
         if row["remark"]:

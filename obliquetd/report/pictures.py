@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from obliquetd.display import html_text
-from obliquetd.plotting.gridworld import ARROW
+from obliquetd.plotting.gridworld import ARROW, WALL
 from obliquetd.plotting.style import HEAT, SHADE, SHADE_LINES, drawn
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""
 INK = {"#000000": "currentColor", "#111111": "currentColor", "#222222": "currentColor", "#262626": "currentColor",
        "#444444": "var(--soft)", "#888888": "var(--soft)", "#ffffff": "var(--paper)",
-       ARROW.lower(): "var(--arrow)"} | {x.lower(): x.lower() for x in (SHADE, SHADE_LINES, HEAT)}  # fmt: skip
+       ARROW.lower(): "var(--arrow)", WALL.lower(): "var(--wall)"} | {x.lower(): x.lower() for x in (SHADE, SHADE_LINES, HEAT)}  # fmt: skip
 """Colours that follow the page; white is its ground. Heat maps, and where a learner is unstable, look the same on all."""
 
 
