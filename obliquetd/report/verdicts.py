@@ -247,9 +247,10 @@ def verdict_left_out(dyn: MeanDynamics) -> str:
     kind, weights = dyn.expectation.arithmetic.kind, _weights(dyn.problem, dyn.learner)
     if weights <= LARGEST_VERDICT.get(kind, math.inf):
         return ""
+    floats = ", and arithmetic='float' is quick" if kind == "exact" else ""
     return (
         f"the verdict is left out: it takes long for {weights} weights in {kind} arithmetic; "
-        "otd.mean_dynamics(problem, learner).stability decides it, and --arithmetic float is quick"
+        f"otd.mean_dynamics(problem, learner).stability decides it{floats}"
     )
 
 
