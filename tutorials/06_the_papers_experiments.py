@@ -56,7 +56,7 @@ fig.legend(
     loc="outside right center",
     frameon=False,
     fontsize="small",
-)
+);  # fmt: skip
 
 # %% [markdown]
 # Why do they stay? A direction of the weights decays by the real part of its eigenvalue, times the step size, a step. Of

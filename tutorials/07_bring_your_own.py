@@ -90,7 +90,8 @@ for (row, column), tile in np.ndenumerate(tiles):
         column, row, {"S": "start\n", "G": "goal", "H": "hole", "F": ""}[tile] + (f"{values[row, column]:.3f}" if tile in "SF" else ""),
         ha="center", va="center", color="black" if values[row, column] > 0.2 else "white", fontsize="small",
     )  # fmt: skip
-ax.set(xticks=[], yticks=[], title="what the walk at random is worth")
+ax.set(xticks=[], yticks=[])
+ax.set_title("what the walk at random is worth", fontsize="medium")
 fig.colorbar(picture)
 assert values.argmax() == 14  # beside the goal
 

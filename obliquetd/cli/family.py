@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typer
 from rich.table import Table
 
 from obliquetd.cli.common import MODEL, JsonFlag, app, print_json
@@ -36,7 +35,7 @@ def learners(as_json: JsonFlag = False) -> None:
         ]
         shown.add_row(escape(e.key), "\n".join(lines))
     out.print(shown)
-    typer.echo(
-        "A learner converges where it is stable and its step sizes are small. Exact: what is computed,\n"
+    out.print(
+        "A learner converges where it is stable and its step sizes are small. Exact: what is computed, "
         "with the numbers shown, and not only simulated."
     )

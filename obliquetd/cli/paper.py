@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -98,6 +98,29 @@ def verify(
         raise typer.Exit(1)
 
 
+TABLE_1 = ("criterion printed", "right", "distance printed", "right", "angle")
+WHOLE_TABLE_1 = 80
+"""Columns of a terminal from which Table I is one table; else its pairs stand one below the other."""
+
+
+def _parts_of_table_1(title: str) -> list[tuple[str | None, tuple[int, ...]]]:
+    """The tables that fit the terminal, each with its title: what is printed stays beside what is right."""
+    if out.width >= WHOLE_TABLE_1:
+        return [(title, (1, 2, 3, 4, 5))]
+    return [(title, (1, 2)), (None, (3, 4)), (None, (5,))]
+
+
+def _cells_of_table_1(row: dict[str, Any]) -> list[str]:
+    """The method, and under each heading what is printed or right."""
+    printed = (*row["printed"].split(" / "), "")[:2]
+    criterion, distance, angle = (
+        "-" if row[key] is None else cell_text(row[key], width)
+        for key, width in (("criterion", 14), ("distance", 14), ("angle", 10))
+    )
+    name = f"{row['method']} {row['convention']}".strip()
+    return [name, printed[0], criterion, printed[1], distance, angle]
+
+
 @app.command(rich_help_panel=PAPER)
 def table1(
     discount: Annotated[
@@ -119,19 +142,22 @@ def table1(
     if as_json:
         print_json([{key: None if x is None else str(x) for key, x in row.items()} for row in rows])
         return
-    shown = Table(title=f"Table I, two-state MDP, discount {escape(discount)}: printed | right")
-    shown.add_column("method", overflow="fold")
-    for heading in ("criterion printed", "right", "distance printed", "right", "angle"):
-        shown.add_column(heading, justify="right", overflow="fold", no_wrap=heading == "angle")
-    for row in rows:
-        printed = (*row["printed"].split(" / "), "")[:2]
-        criterion, distance, angle = (
-            "-" if row[key] is None else cell_text(row[key], width)
-            for key, width in (("criterion", 14), ("distance", 14), ("angle", 10))
-        )
-        name = f"{row['method']} {row['convention']}".strip()
-        shown.add_row(escape(name), printed[0], criterion, printed[1], distance, angle)
-    out.print(shown)
+    title = f"Table I, two-state MDP, discount {escape(discount)}: printed | right"
+    cells = [_cells_of_table_1(row) for row in rows]
+    for heading, columns in _parts_of_table_1(title):
+        shown = Table(title=heading)
+        shown.add_column("method", overflow="fold")
+        for j in columns:
+            words = " ".join([TABLE_1[j - 1], *(line[j] for line in cells)]).split()
+            shown.add_column(
+                TABLE_1[j - 1],
+                justify="right",
+                overflow="fold",
+                min_width=max(map(len, words)),  # no number is broken in two
+            )
+        for line in cells:
+            shown.add_row(escape(line[0]), *(line[j] for j in columns))
+        out.print(shown)
     for row in rows:
         if row["remark"]:
             out.print(f"{row['method']}: {escape(row['remark'])}")

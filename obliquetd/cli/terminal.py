@@ -72,6 +72,8 @@ COLORS = {
 }
 STABILITY = {"stable": "green", "unstable": "red", "marginal": "yellow"}
 MOST_STATES = 24
+BESIDE_IDS = 40
+"""Columns beside those of the names of claims from which their places have a column of their own."""
 VERDICTS = {
     "holds": "green",
     "does not hold": "red",
@@ -111,8 +113,10 @@ def show_claims(results: list[ClaimResult], evidence: bool, pack: Pack, seconds:
     table = Table(show_lines=evidence, expand=evidence)
     table.add_column("verdict", no_wrap=True)
     widest: Any = max(len("claim"), *(len(r.id) for r in results))
-    table.add_column("claim", **({"width": widest} if evidence else {"min_width": widest}))
-    table.add_column("evidence", ratio=1) if evidence else table.add_column("where")
+    table.add_column("claim", width=widest, overflow="fold")
+    apart = not evidence and out.width >= widest + BESIDE_IDS
+    if evidence or apart:
+        table.add_column("evidence" if evidence else "where", ratio=1, overflow="fold")
     for r in results:
         color = COLORS[r.verdict]
         where = escape(f"{r.claim.where}{'' if r.origin == 'paper' else ' (ours)'}")
@@ -121,12 +125,12 @@ def show_claims(results: list[ClaimResult], evidence: bool, pack: Pack, seconds:
             told += f"\n[cyan]Assumes:[/] {escape(r.assumed())}"
         if r.outcome.correction:
             told += f"\n[yellow]Right is:[/] {escape(plain_prose(r.outcome.correction))}"
-        if evidence:
-            verdict = r.verdict_text.replace(" ", "\n")
-            named = f"[bold]{escape(r.id)}[/]\n[dim]{where}[/]"
-            table.add_row(f"[{color}]{verdict}[/]", named, told)
-        else:
+        if apart:
             table.add_row(f"[{color}]{r.verdict_text}[/]", escape(r.id), where)
+            continue
+        verdict = r.verdict_text.replace(" ", "\n")
+        named = f"[bold]{escape(r.id)}[/]\n[dim]{where}[/]"
+        table.add_row(f"[{color}]{verdict}[/]", named, *([told] if evidence else []))
     out.print(table)
     for origin, count in tally(results).items():
         if count:

@@ -14,6 +14,7 @@ from obliquetd.plotting.frame import framed
 from obliquetd.plotting.grid_facts import WORDS, Cell, Facts, facts_of
 from obliquetd.plotting.outcomes import as_float
 from obliquetd.plotting.routes import text_size
+from obliquetd.plotting.style import HEAT
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
@@ -30,13 +31,14 @@ READABLE, POINTING = 36.0, 12.0
 """Sides from which a cell has text, and arrows."""
 WALL, LEAP, GOAL, INK = "#4A4A4A", "#262626", "#00573F", "#111111"
 ARROW = "#8A2F00"
+FAINTEST, FULLEST = 0.05, 0.6
+"""How opaque the colour of the least and of the largest value is; what is written on it can be read."""
 
 
 def draw_grid(
     mdp: MDP, problem: PolicyEvaluation | None, cells: Mapping[Hashable, Cell], ax: Axes | None
 ) -> Axes:
     """The cells at their rows and columns."""
-    from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
     where = np.array(list(cells.values()))
@@ -78,8 +80,8 @@ def draw_grid(
     span = (max(shown) - min(shown)) if shown else 0.0
     for s, cell in cells.items():
         value, told, closed = values.get(s), facts.told.get(s), s in facts.closed
-        share = 0.04 if value is None or span == 0 else 0.04 + 0.46 * (value - min(shown)) / span
-        fill = "white" if value is None else colormaps["Blues"](share)
+        share = 0.0 if value is None or span == 0 else (value - min(shown)) / span
+        fill: Any = "white" if value is None else (HEAT, FAINTEST + (FULLEST - FAINTEST) * share)
         at = corner(cell)
         ax.add_patch(
             Rectangle(at, side, side, facecolor=GOAL if s in facts.goals else LEAP if closed else fill, edgecolor="#777777",
@@ -209,7 +211,7 @@ def _legend(
     if any(v is not None for v in values.values()):
         found.append(
             Patch(
-                facecolor="#9AC8E0",
+                facecolor=(HEAT, (FAINTEST + FULLEST) / 2),
                 edgecolor="#777777",
                 label="colour and number: value of the target",
             )

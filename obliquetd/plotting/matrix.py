@@ -10,7 +10,7 @@ from obliquetd.display import mathtext
 from obliquetd.mdp import MDP
 from obliquetd.plotting.outcomes import as_float
 from obliquetd.plotting.routes import text_size
-from obliquetd.plotting.style import fresh_axes
+from obliquetd.plotting.style import HEAT, fresh_axes
 from obliquetd.problem import PolicyEvaluation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MOST_CELLS = 80
 
 def draw_matrix(mdp: MDP, problem: PolicyEvaluation | None, ax: Axes | None) -> Axes:
     """The chance of each move, as shades; under the target, or where there is none any action alike."""
-    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap, to_rgba
 
     moves, known = _moves(mdp, problem)
     n = len(mdp.states)
@@ -38,10 +38,10 @@ def draw_matrix(mdp: MDP, problem: PolicyEvaluation | None, ax: Axes | None) -> 
     shades /= np.bincount(share, minlength=size)[:, None]
     ax = fresh_axes(ax, figsize=(7.0, 6.0))
     edges = np.arange(size + 1) - 0.5
+    colors = ListedColormap([to_rgba(HEAT, k / LEVELS) for k in range(LEVELS + 1)])
     mesh = ax.pcolormesh(  # and no image, so that a page needs nothing but lines and fills
-        edges, edges, shades, cmap=colormaps["Blues"].resampled(LEVELS), vmin=0,
-        vmax=max(shades.max(), 1e-12), edgecolors="face", linewidth=0.1,
-    )  # fmt: skip
+        edges, edges, shades, cmap=colors, vmin=0, vmax=max(shades.max(), 1e-12), antialiased=False
+    )
     ax.set_aspect("equal")
     ax.invert_yaxis()
     bar = ax.figure.colorbar(mesh, ax=ax, fraction=0.045, pad=0.03)

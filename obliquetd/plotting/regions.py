@@ -44,8 +44,8 @@ MOST_EQUATIONS = 2
 """Equations in a title."""
 WORD = (7.5, 3)
 """Half the length and the height of a word, in points of that grid."""
-TURN = 1.3
-"""How much more room a word that stands upright has to have."""
+TURN, AMPLE = 1.3, 2
+"""How much more room a word that stands upright has to have, and the room with which none does."""
 
 
 def stability_regions(
@@ -185,7 +185,7 @@ def stability_regions_2d(
             linewidth=1.8 if word == "boundary" else 1.2, linestyle=(0, (4, 3)) if word == "dashed" else "-",
             solid_capstyle="butt", zorder=3, gid=word,
         )  # fmt: skip
-    without_room = _name_parts(ax, traced, ((a, b), (c, d)))
+    without_room = _name_parts(ax, traced, drawn, ((a, b), (c, d)))
     ax.set_xlim(a, b)
     ax.set_ylim(c, d)
     ax.set_xlabel(symbol_text(symbols[0]))
@@ -273,10 +273,11 @@ def _middle(room: np.ndarray, far: np.ndarray) -> tuple[int, int]:
     return int(places[nearest][0]), int(places[nearest][1])
 
 
-def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
-    """Write "stable" and "unstable" where their part has most room; returns the words without any."""
-    from scipy.ndimage import distance_transform_edt
+def _name_parts(ax: Axes, traced: list[Traced], drawn: list[Drawn], window: Any) -> list[str]:
+    """Write "stable" and "unstable" where their part has most room; returns the words without any.
 
+    A word stands on a dashed line, which is drawn inside a part, only where there is no room beside it.
+    """
     (a, b), (c, d) = window
     xs, ys = (
         low + (high - low) * (np.arange(RASTER) + 0.5) / RASTER for low, high in ((a, b), (c, d))
@@ -286,23 +287,55 @@ def _name_parts(ax: Axes, traced: list[Traced], window: Any) -> list[str]:
         for i in np.flatnonzero((xs > x[0]) & (xs < x[-1])):
             row = [np.interp(xs[i], x, edges[:, k]) for k in range(1, edges.shape[1] - 1)]
             found[i] = np.array([WORDS[v] for v in strip.stable])[np.searchsorted(row, ys)]
+    dashed = _dashed(drawn, window)
     without_room = []
     for word in WORDS.values():
-        part = np.pad(found == word, 1)
+        part = found == word
         if not part.any():
             continue
-        level, upright = (
-            distance_transform_edt(part, sampling=1 / np.array(size))[1:-1, 1:-1]
-            for size in (WORD, WORD[::-1])
-        )
-        turned = upright.max() > TURN * level.max()
-        room = upright if turned else level
-        if room.max() < 1:
+        place = _room(part & ~dashed) or _room(part)
+        if place is None:
             without_room.append(word)
             continue
-        at = _middle(room, distance_transform_edt(part)[1:-1, 1:-1])
+        at, turned = place
         ax.text(
             xs[at[0]], ys[at[1]], word, ha="center", va="center", zorder=4, rotation=90 if turned else 0,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 1 if dashed.any() else 0.85, "pad": 2},
         )  # fmt: skip
     return without_room
+
+
+def _room(part: np.ndarray) -> tuple[tuple[int, int], bool] | None:
+    """Where a word fits a part best, and whether it stands upright; None where it does not fit."""
+    from scipy.ndimage import distance_transform_edt
+
+    padded = np.pad(part, 1)
+    level, upright = (
+        distance_transform_edt(padded, sampling=1 / np.array(size))[1:-1, 1:-1]
+        for size in (WORD, WORD[::-1])
+    )
+    turned = bool(level.max() < AMPLE and upright.max() > TURN * level.max())
+    room = upright if turned else level
+    if room.max() < 1:
+        return None
+    return _middle(room, distance_transform_edt(padded)[1:-1, 1:-1]), turned
+
+
+def _dashed(drawn: list[Drawn], window: Any) -> np.ndarray:
+    """The points of the grid on which a dashed line lies."""
+    (a, b), (c, d) = window
+    on = np.zeros((RASTER, RASTER), dtype=bool)
+    for x, y, word, _ in drawn:
+        if word != "dashed":
+            continue
+        steps = np.linspace(0, len(x) - 1, 4 * RASTER)
+        along, up = (
+            np.interp(steps, np.arange(len(x)), np.asarray(v, dtype=float)) for v in (x, y)
+        )
+        i, j = (
+            (RASTER * (along - a) / (b - a)).astype(int),
+            (RASTER * (up - c) / (d - c)).astype(int),
+        )
+        inside = (i >= 0) & (i < RASTER) & (j >= 0) & (j < RASTER)
+        on[i[inside], j[inside]] = True
+    return on

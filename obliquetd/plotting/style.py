@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLORS",
+    "HEAT",
     "OTHER",
     "SHADE",
     "SHADE_LINES",
@@ -42,6 +43,8 @@ OTHER = Learner.color
 
 SHADE, SHADE_LINES = "#C46D6D", "#8A3B3B"
 """Where a learner is unstable: a fill, and the lines that hatch it, which grey print keeps."""
+HEAT = "#2171b5"
+"""The one colour of heat maps, see-through where there is little: it shows on a light page and on a dark one."""
 
 GREEK = re.compile("(?:alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lamda|mu|nu|xi|rho|sigma|tau|phi|"
                    "chi|psi|omega|[A-Za-z])(?:_?[0-9]+)?")  # fmt: skip

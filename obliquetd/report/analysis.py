@@ -16,7 +16,7 @@ from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS, Comparison, compare
 from obliquetd.report.noise import Noise, measure_noise, too_large
-from obliquetd.report.verdicts import LARGEST_SWEEP, LearnerRow, learner_row, stability_remarks
+from obliquetd.report.verdicts import LearnerRow, is_large, learner_row, stability_remarks
 
 __all__ = ["Analysis", "analyze", "introduction", "json_number"]
 
@@ -242,7 +242,7 @@ def analyze(
         methods.remove("best")
     rows = []
     n_rows, d = len(problem.mdp.table), problem.native.Phi.shape[1]
-    if learners and n_rows * d * d > LARGEST_SWEEP[problem.arithmetic]:
+    if learners and is_large(problem):
         notes["learners"] = (
             f"left out, because a matrix A from {n_rows} transitions and {d} features takes long; "
             "otd.mean_dynamics(problem, learner) makes one"

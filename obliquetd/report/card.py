@@ -20,8 +20,8 @@ from obliquetd.formats import model_to_dict
 from obliquetd.learners import TD, Learner, parameters
 from obliquetd.plotting import learning_curves, mdp_graph, vector_field
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.report.links import data_link
 from obliquetd.report.mathml import mathml
-from obliquetd.report.model import data_link
 from obliquetd.report.pictures import Picture, as_svg
 from obliquetd.report.prose import typeset
 

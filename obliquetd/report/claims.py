@@ -16,8 +16,8 @@ from obliquetd.claims import ClaimResult, Pack, Verdict
 from obliquetd.claims.claim import told, value_text
 from obliquetd.claims.formal import Kernel
 from obliquetd.claims.lyu_2018 import PACK as LYU_2018
+from obliquetd.report.links import data_link, text_link
 from obliquetd.report.mathml import mathml
-from obliquetd.report.model import data_link, text_link
 from obliquetd.report.prose import is_long, typeset
 
 __all__ = ["FALSE", "MARKS", "ClaimSection", "PaperSection", "paper_sections"]

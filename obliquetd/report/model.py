@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +10,6 @@ from typing import Any
 import sympy as sp
 from markupsafe import Markup
 
-from obliquetd.dynamics.stability import Stability
 from obliquetd.errors import ObliqueTDError
 from obliquetd.formats import model_to_dict
 from obliquetd.learners import LEARNERS, Learner, require_learners
@@ -26,20 +22,18 @@ from obliquetd.problem.compare import ROUNDED
 from obliquetd.report.analysis import Analysis, analyze, introduction
 from obliquetd.report.drawing import MAKERS, named
 from obliquetd.report.formulas import equations, named_case, prose, shown, typeset
+from obliquetd.report.links import data_link
 from obliquetd.report.mathml import mathml
 from obliquetd.report.noise import CASES, COLUMNS, LEGEND
-from obliquetd.report.over_symbols import PARTLY
 from obliquetd.report.pictures import Picture
 from obliquetd.report.policies import summary
+from obliquetd.report.sections import LEFT_OUT, STYLES, LearnerSection, section_of
 from obliquetd.report.sketch import Ranges, ranges_of
-from obliquetd.report.verdicts import LearnerRow
 
-__all__ = ["LearnerSection", "ModelReport", "report_on"]
+__all__ = ["ModelReport", "report_on"]
 
 MOST_ROWS = 100
 """Transitions up to which the table is complete."""
-STYLES = {PARTLY: "marginal", "stable nowhere": "unstable", "-": "undecided"}
-"""The colours of verdicts that have none of their own."""
 HEADINGS = {
     "squared_bias": Markup("squared bias"),
     "variance": Markup("{} variance, averaged").format(mathml("t")),
@@ -50,26 +44,9 @@ LONG_TABLE = 12
 """Rows up to which a table is open."""
 
 
-@dataclass(frozen=True)
-class LearnerSection:
-    """One learner: its verdict, its equations and the certificate, where there is one."""
-
-    name: str
-    verdict: str
-    told: list[Markup]
-    equations: list[Markup]
-    certificate: str = ""
-    problem: str = ""
-
-    @property
-    def style(self) -> str:
-        """The class of its colour."""
-        return STYLES.get(self.verdict, self.verdict)
-
-
 @dataclass
 class ModelReport:
-    """What the page shows; ``gaps`` says what was left out, and why."""
+    """What the page shows; ``gaps`` says what was left out, and why, and ``asked`` names the learners."""
 
     title: str
     problem: PolicyEvaluation
@@ -79,6 +56,20 @@ class ModelReport:
     pictures: dict[str, Picture] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
     remarks: Sequence[str] = ()
+    asked: Sequence[str] = ()
+
+    @property
+    def verdicts(self) -> list[tuple[str, str, str]]:
+        """What the page opens with: each learner, the class of its colour, and the verdict in a word."""
+        if self.learners:
+            return [(x.name, x.style, x.verdict) for x in self.learners]
+        return [(name, STYLES[LEFT_OUT], LEFT_OUT) for name in self.asked]
+
+    @property
+    def no_verdicts(self) -> str:
+        """Why there is none; empty where there are some."""
+        found = self.analysis.problems
+        return "" if self.learners else found.get("learners") or found.get("xi", "")
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -256,16 +247,6 @@ class ModelReport:
         )
 
 
-def data_link(data: Any) -> str:
-    """JSON data as a link that holds it."""
-    return text_link(json.dumps(data, indent=1, allow_nan=False), "application/json")
-
-
-def text_link(text: str, kind: str = "text/plain;charset=utf-8") -> str:
-    """A text as a link that holds it."""
-    return f"data:{kind};base64," + base64.b64encode(text.encode()).decode()
-
-
 def report_on(
     problem: PolicyEvaluation,
     title: str = "model",
@@ -305,11 +286,14 @@ def report_on(
     shown = [
         x for x in listed if not x.reads & TWIN
     ]  # double sampling takes every pair of outcomes
-    analysis = analyze(problem, METHODS, named((*shown, *own)))
+    asked = named((*shown, *own))
+    analysis = analyze(problem, METHODS, asked)
     ranges = ranges_of(problem)
     matrices, gaps = equations(problem.equations(), ranges, problem.names())
-    sections = [_section(row, ranges) for row in analysis.learners]
-    report = ModelReport(title, problem, analysis, matrices, sections, gaps=gaps, remarks=remarks)
+    sections = [section_of(row, ranges) for row in analysis.learners]
+    report = ModelReport(
+        title, problem, analysis, matrices, sections, gaps=gaps, remarks=remarks, asked=list(asked)
+    )
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]
     for name, make in MAKERS.items():
         try:
@@ -322,73 +306,3 @@ def report_on(
             report.pictures[name] = made
     report.gaps = list(dict.fromkeys(report.gaps))
     return report
-
-
-def _section(row: LearnerRow, ranges: Ranges) -> LearnerSection:
-    told = []
-    if row.over is not None and row.over.where:
-        told.append(prose(f"{row.over.verdict} {row.over.where}"))
-    if len(row.cases) > 1:
-        return LearnerSection(row.name, row.verdict, told, _by_case(row, ranges))
-    dynamics = row.dynamics
-    parts, _ = equations([*dynamics.equations(), (r"\theta", dynamics.fixed_point)], ranges)
-    problem = "" if row.error is None else str(row.error)
-    try:
-        stability: Stability = dynamics.stability
-    except ObliqueTDError as error:
-        return LearnerSection(row.name, "undecided", told, parts, problem=problem or str(error))
-    link = ""
-    if dynamics.expectation.arithmetic.kind == "exact":
-        try:
-            link = data_link(dynamics.certificate())
-        except ObliqueTDError:
-            link = ""
-    told += _told(stability, ranges)
-    if row.limit is not None:
-        limit = prose(row.limit_text) if row.limit in (0, math.inf, sp.oo) else shown(row.limit)
-        told.append(
-            Markup("largest constant step size that is stable in mean square: {}").format(limit)
-        )
-    if row.bound:
-        told.append(
-            Markup(
-                "every constant step size below {} is stable in mean square: a certified bound; the largest is "
-                "not known, since the learner carries a trace"
-            ).format(row.bound)
-        )
-    elif row.no_bound:
-        told.append(prose(f"no bound on constant step sizes in mean square: {row.no_bound}"))
-    verdict = row.verdict if row.over is not None else stability.verdict
-    return LearnerSection(row.name, verdict, told, parts, link, problem)
-
-
-def _by_case(row: LearnerRow, ranges: Ranges) -> list[Markup]:
-    """A, b and theta in each case of the signs that the rule asks for."""
-    out = []
-    for case in row.cases:
-        named = [*case.value.equations(), (r"\theta", case.value.fixed_point)]
-        parts, missing = equations(named, ranges)
-        heading = Markup('<p class="case">Where {}:</p>').format(typeset(case.condition))
-        out += [heading, *parts, *(Markup("<p>{}</p>").format(prose(m)) for m in missing)]
-    return out
-
-
-def _unmoved(dimensions: int) -> str:
-    one = dimensions == 1
-    return f"no update moves theta in {'one direction' if one else f'{dimensions} directions'}"
-
-
-def _told(stability: Stability, ranges: Ranges) -> list[Markup]:
-    parts = []
-    if stability.kernel_dimension:
-        parts.append(prose(_unmoved(stability.kernel_dimension)))
-    if stability.verdict == "stable" and stability.symmetric_part != "unknown":
-        parts.append(prose(f"the symmetric part of A is {stability.symmetric_part}"))
-    if stability.margin is not None:
-        parts.append(prose(f"smallest real part {stability.margin:.4g}, in floats"))
-    if stability.condition:
-        conditions = Markup(" and ").join(
-            Markup("{} &gt; 0").format(shown(c, ranges)) for c in stability.condition
-        )
-        parts.append(Markup("stable where {}").format(conditions))
-    return parts

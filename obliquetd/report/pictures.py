@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup
 
 from obliquetd.display import html_text
-from obliquetd.plotting.style import SHADE, SHADE_LINES, drawn
+from obliquetd.plotting.gridworld import ARROW, WALL
+from obliquetd.plotting.style import HEAT, SHADE, SHADE_LINES, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +22,10 @@ WIDTH = 5.0
 """Inches at which pictures are drawn, so that their letters can be read on a phone."""
 LEAST_SHRINK = 0.85
 """How far the height shrinks with the width, at most."""
-INK = {"#000000": "currentColor", "#222222": "currentColor", "#262626": "currentColor",
-        "#444444": "var(--soft)",
-       "#888888": "var(--soft)", "#ffffff": "var(--paper)"} | {x.lower(): x.lower() for x in (SHADE, SHADE_LINES)}  # fmt: skip
-"""Colours that follow the page; white is its ground. Where a learner is unstable looks the same on all."""
-MOST_FILLS = 12
-"""Fills of a picture that still follows the page; one of more is a heat map, and keeps its white ground."""
+INK = {"#000000": "currentColor", "#111111": "currentColor", "#222222": "currentColor", "#262626": "currentColor",
+       "#444444": "var(--soft)", "#888888": "var(--soft)", "#ffffff": "var(--paper)",
+       ARROW.lower(): "var(--arrow)", WALL.lower(): "var(--wall)"} | {x.lower(): x.lower() for x in (SHADE, SHADE_LINES, HEAT)}  # fmt: skip
+"""Colours that follow the page; white is its ground. Heat maps, and where a learner is unstable, look the same on all."""
 
 
 READABLE = 8.0
@@ -111,8 +110,6 @@ def themed(svg: str) -> str:
     >>> themed('<path style="stroke: #0072b2"/>')
     '<path style="stroke: color-mix(in srgb, #0072b2 var(--strength), white)"/>'
     """
-    if len(set(re.findall(r"fill: (#[0-9a-f]{6})", svg))) > MOST_FILLS:
-        return svg.replace("<svg ", '<svg class="shaded" ', 1)
     svg = re.sub(r"#[0-9a-f]{6}\b", lambda m: INK.get(m[0], _see_through(m[0])), svg)
     ground = r'(<g id="[^"]*patch_1">\s*<path [^>]*style="fill: )var\(--paper\)'
     svg = re.sub(ground, r"\1none", svg, count=1)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import cell_text
@@ -24,13 +25,16 @@ from obliquetd.report.over_symbols import OverSymbols, over_symbols
 from obliquetd.report.plain import formula_text, plain_cell
 
 __all__ = [
-    "LARGEST_SWEEP", "LearnerRow", "condition_text", "learner_row", "quick_verdict", "stability_remarks",
+    "LearnerRow", "condition_text", "is_large", "learner_row", "quick_verdict", "stability_remarks",
+    "verdict_left_out",
 ]  # fmt: skip
 
 LARGEST_SWEEP = {"exact": 300_000, "symbolic": 300_000, "float": 3_000_000}
 """Evaluations of a rule's inner loop up to which its mean dynamics are derived."""
-LARGEST_VERDICT = 40
+LARGEST_VERDICT = {"exact": 128, "symbolic": 40}
 """Weights up to which stability is decided where it takes more than eigenvalues in floats."""
+LARGEST_QUICK = 40
+"""Weights up to which it is decided beside other numbers."""
 LARGEST_LIMIT = 150
 """Entries of the second moments up to which the largest step size is computed."""
 LARGEST_BOUND = 2_000
@@ -147,13 +151,23 @@ def quick_verdict(problem: PolicyEvaluation, learner: Learner, sampling: str) ->
     d = problem.native.Phi.shape[1]
     if (
         len(problem.mdp.table) * d * d > LARGEST_SWEEP[problem.arithmetic]
-        or _weights(problem, learner) > LARGEST_VERDICT
+        or _weights(problem, learner) > LARGEST_QUICK
     ):
         return None
     found: Stability | None = _attempt(
         lambda: _stability(mean_dynamics(problem, learner, sampling=sampling))
     )
     return None if found is None else found.verdict
+
+
+def is_large(problem: PolicyEvaluation) -> bool:
+    """Whether the mean dynamics of a learner take long: exact ones by the features that are not 0."""
+    table, (n, d) = len(problem.mdp.table), problem.native.Phi.shape
+    size = table * d * d
+    if problem.arithmetic != "exact" or size <= LARGEST_SWEEP["exact"]:
+        return size > LARGEST_SWEEP[problem.arithmetic]
+    filled = np.bincount(problem.native.Phi.support()[0], minlength=n)
+    return size > LARGEST_SWEEP["float"] or table * (filled**2).mean() > LARGEST_SWEEP["exact"]
 
 
 def learner_row(problem: PolicyEvaluation, name: str, learner: Learner) -> LearnerRow:
@@ -191,7 +205,7 @@ def _row_over_symbols(problem: PolicyEvaluation, name: str, learner: Learner) ->
     except ObliqueTDError as error:
         return LearnerRow(name, dyn, {}, error)
     found = None
-    if _weights(problem, learner) <= LARGEST_VERDICT:
+    if _weights(problem, learner) <= LARGEST_VERDICT["symbolic"]:
         found = _attempt(lambda: over_symbols(problem, learner, cases))
     if len(cases) > 1:
         return LearnerRow(name, dyn, {}, cases=cases, over=found)
@@ -228,9 +242,20 @@ def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
     return learner.size(int(problem.native.Phi.shape[1]))
 
 
+def verdict_left_out(dyn: MeanDynamics) -> str:
+    """Why the verdict is left out, where the learner has too many weights for it; empty where it has not."""
+    kind, weights = dyn.expectation.arithmetic.kind, _weights(dyn.problem, dyn.learner)
+    if weights <= LARGEST_VERDICT.get(kind, math.inf):
+        return ""
+    floats = ", and arithmetic='float' is quick" if kind == "exact" else ""
+    return (
+        f"the verdict is left out: it takes long for {weights} weights in {kind} arithmetic; "
+        f"otd.mean_dynamics(problem, learner).stability decides it{floats}"
+    )
+
+
 def _stability(dyn: MeanDynamics) -> Stability | None:
-    small = _weights(dyn.problem, dyn.learner) <= LARGEST_VERDICT
-    return dyn.stability if small or dyn.problem.arithmetic == "float" else None
+    return None if verdict_left_out(dyn) else dyn.stability
 
 
 def _limit(problem: PolicyEvaluation, learner: Learner) -> Any:

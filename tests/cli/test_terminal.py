@@ -17,9 +17,10 @@ from obliquetd.reproduction.evidence import Interval, Part
 
 
 @pytest.fixture
-def said(monkeypatch):
-    """A console of 80 columns, and what it has said."""
-    console = terminal.Terminal(width=80, record=True, force_terminal=False, emoji=False)
+def said(monkeypatch, request):
+    """A console of 80 columns, or as many as a test asks for, and what it has said."""
+    width = getattr(request, "param", 80)
+    console = terminal.Terminal(width=width, record=True, force_terminal=False, emoji=False)
     monkeypatch.setattr(terminal, "out", console)
     monkeypatch.setattr("obliquetd.cli.paper.out", console)
     return lambda: console.export_text(clear=False)
@@ -74,6 +75,21 @@ def test_claims_end_with_what_is_false(said, judged):
             assert all(re.search(rf"\b{re.escape(name)}(,| |$)", ends) for name in false)
 
 
+def is_whole(text):
+    """Whether every line of a table has its right border, which a table that is too wide loses."""
+    lines = [line.rstrip() for line in text.split("\n") if line[:1] in set("│┃┏┡├└")]
+    return bool(lines) and all(line[-1] in "│┃┓┩┤┘" for line in lines) and "…" not in text
+
+
+@pytest.mark.parametrize("said", [80, 60], indirect=True)
+def test_ids_and_places_are_whole_on_a_narrow_terminal(said, judged):
+    terminal.show_claims(judged, False, pack_of("lyu-2018"), 1.0)
+    text = said()
+    assert is_whole(text)
+    for claim in judged:
+        assert re.search(rf"│ {re.escape(claim.id)} +│", text)
+
+
 def test_one_claim_is_no_claims(said, judged):
     one = next(r for r in judged if r.origin == "paper" and r.verdict == "proved")
     terminal.show_claims([one], False, pack_of("lyu-2018"), 0.1)
@@ -109,6 +125,25 @@ def test_printed_stands_beside_recomputed(said):
     assert "…" not in text
     assert re.search(r"│ setd +│ +0\.25 │ +1/4 │ +4\.5277 │ +sqrt\(82\)/2 │", text)
     assert re.search(r"│ td +│ +7\.29 │ +729/100 │ +13\.5 │ +27/2 │", text)
+
+
+@pytest.mark.parametrize("said", [72, 60, 50], indirect=True)
+def test_no_number_of_table_1_is_broken(said):
+    table1(discount="9/10", as_json=False)
+    text = said()
+    assert is_whole(text)
+    for exact in (
+        "729/100",
+        "81/100",
+        "sqrt(82)/2",
+        "4.52769",
+        "sqrt(401)/4",
+        "5.00625",
+        "~0.00816",
+    ):
+        assert re.search(rf"[│ ]{re.escape(exact)} ", text)
+    assert text.index("criterion") < text.index("distance") < text.index("angle")
+    assert re.search(r"│ td +│ +13\.5 │ +27/2 │", text)
 
 
 def test_a_search_shows_behaviour_matrix_and_eigenvalue():

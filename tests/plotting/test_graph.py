@@ -1,12 +1,14 @@
 """The picture of a model by its structure: what is found, what is merged, and nothing covered."""
 
 import itertools
+import re
+from importlib.resources import files
 
 import gymnasium
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
@@ -398,6 +400,12 @@ def lightness(color):
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
+def on_ground(color, ground):
+    """A colour as it looks on a ground, as far as it is see-through."""
+    *own, opacity = to_rgba(color)
+    return tuple(opacity * a + (1 - opacity) * b for a, b in zip(own, to_rgb(ground), strict=True))
+
+
 def contrast(a, b):
     high, low = sorted((lightness(a), lightness(b)), reverse=True)
     return (high + 0.05) / (low + 0.05)
@@ -409,10 +417,24 @@ def test_colours_can_be_read_and_told_apart_in_grey():
     assert contrast("white", GOAL) >= 4.5
     ax = mdp_graph(lake("FrozenLake-v1"))
     free = [color for told, color in cells(ax).values() if not told]
-    assert all(
-        contrast(color[:3], dark) >= 3 for color in free for dark in (LEAP, GOAL, WALL, ARROW)
-    )
-    assert all(contrast(color[:3], INK) >= 4.5 for color in free)
+    light = [on_ground(color, "white") for color in free]
+    assert len(set(light)) > 5
+    assert all(contrast(color, dark) >= 3 for color in light for dark in (LEAP, GOAL, WALL, ARROW))
+    assert all(contrast(color, INK) >= 4.5 for color in light)
+
+
+def test_a_heat_map_can_be_read_on_a_dark_page():
+    """Its see-through cells on the dark ground, beside the colours of the page's style for dark."""
+    text = (files("obliquetd.report") / "templates" / "base.html.j2").read_text()
+    _, dark, *_ = text.split(":root {")[1:]
+    page = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", dark))
+    ax = mdp_graph(lake("FrozenLake-v1"))
+    for told, color in cells(ax).values():
+        if not told:
+            cell = on_ground(color, page["paper"])
+            assert contrast(cell, page["ink"]) >= 4.5
+            assert contrast(cell, page["arrow"]) >= 3
+            assert contrast(cell, page["wall"]) >= 3
 
 
 def test_a_part_of_a_curve_is_on_the_curve():

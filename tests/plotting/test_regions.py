@@ -78,6 +78,26 @@ def test_the_boundary_is_exact():
     assert gamma.max() == 1
 
 
+@pytest.mark.parametrize(
+    ("problem", "learner", "symbols"),
+    [
+        (w_to_2w("gamma", "epsilon"), SETD(), ("gamma", "epsilon")),
+        (two_state("gamma"), GTD2(mu="mu"), ("gamma", "mu")),
+    ],
+    ids=["middle", "right"],
+)
+def test_no_word_lies_on_a_dashed_line(problem, learner, symbols):
+    ax = stability_regions_2d(problem, learner, symbols)
+    ax.figure.draw_without_rendering()
+    (word,) = ax.texts
+    lines = [line for line in ax.get_lines() if line.get_gid() == "dashed"]
+    assert lines
+    box = word.get_bbox_patch().get_window_extent()
+    for line in lines:
+        assert not line.get_path().transformed(ax.transData).intersects_bbox(box)
+    assert word.get_rotation() == 0  # there is room enough to lie
+
+
 @pytest.mark.parametrize("width", [sp.Rational(1, 1000), sp.Rational(1, 10**20)])
 def test_no_cell_is_too_thin_to_be_found(width):
     """An ellipse that no grid meets, and one that no float does."""

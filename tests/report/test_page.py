@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import sympy as sp
@@ -15,7 +16,8 @@ from obliquetd.display import html_text
 from obliquetd.domains import two_state
 from obliquetd.errors import ObliqueTDError
 from obliquetd.formats import model_from_dict
-from obliquetd.report import model_page, write_page
+from obliquetd.learners import ETD, SETD, TD
+from obliquetd.report import model_page, verdicts, write_page
 from obliquetd.report.analysis import analyze
 from obliquetd.report.drawing import MAKERS
 from obliquetd.report.formulas import shown
@@ -264,6 +266,58 @@ def test_the_verdicts_come_first_and_in_words(pages):
     told = dict(re.findall(r'<li>([\w-]+) <span class="verdict \w+">([^<]+)</span>', top))
     assert (told["TD"], told["ETD"]) == ("stable in part", "stable")
     assert told["GTD2"] == "stable in part"  # where TD's A is singular, so is GTD2's
+
+
+def lake(size, arithmetic="exact"):
+    """A walk at random on a square, one feature a state, whose last corner pays and leads back."""
+    cells = [(i, j) for i in range(size) for j in range(size)]
+    rows = []
+    for i, j in cells[:-1]:
+        for action, (a, b) in enumerate([(0, 1), (1, 0), (0, -1), (-1, 0)]):
+            to = (min(max(i + a, 0), size - 1), min(max(j + b, 0), size - 1))
+            rows.append(((i, j), action, to, 1, int(to == cells[-1])))
+    rows += [(cells[-1], action, cells[0], 1, 0) for action in range(4)]
+    mdp = MDP.from_transitions(rows)
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="9/10", arithmetic=arithmetic)
+
+
+def test_a_grid_with_a_feature_a_state_has_verdicts():
+    """Exact ones, which agree with those in floats; the page opens with them."""
+    learners = {x.label: x for x in (TD(), SETD(), ETD())}
+    exact, floats = (analyze(lake(7, kind), (), learners).learners for kind in ("exact", "float"))
+    assert [row.verdict for row in exact] == [row.verdict for row in floats] == ["stable"] * 3
+    assert all(row.stability.symmetric_part == "positive definite" for row in exact)
+    assert analyze(lake(7).replace(features=dense(49, 40)), (), learners).learners == ()
+
+
+def dense(n, d):
+    """Features without a zero, whose exact sums take long."""
+    return [[1 + (i * j + i) % 7 for j in range(d)] for i in range(n)]
+
+
+def test_a_verdict_that_is_left_out_says_why(monkeypatch):
+    """In the place of the verdict: of one learner with many weights, or of all on a large model."""
+    monkeypatch.setattr("obliquetd.report.model.MAKERS", {})
+    monkeypatch.setitem(verdicts.LARGEST_VERDICT, "exact", 4)
+    report = report_on(lake(2))
+    found = {x.name: x for x in report.learners}
+    assert (found["TD"].verdict, found["GTD2"].verdict) == ("stable", "left out")
+    assert any("8 weights in exact arithmetic" in told for told in found["GTD2"].told)
+    monkeypatch.setitem(verdicts.LARGEST_SWEEP, "exact", 1)
+    report = report_on(lake(2))
+    page = page_of(report)
+    head = page[: page.index("<nav")]
+    assert report.learners == []
+    assert head.count('<span class="verdict undecided">left out</span>') == len(found)
+    assert "takes long" in head
+
+
+def test_a_heat_map_has_a_clear_ground():
+    """White is nowhere in it but as the page's own colour, and its heat is see-through."""
+    svg = MAKERS["graph"](SimpleNamespace(problem=lake(3)), ()).svg
+    assert 'class="themed"' in svg
+    assert not re.search(r"#(?:ffffff|fff|000000|111111)\b", svg)
+    assert len(set(re.findall(r"fill: #2171b5; (?:fill-)?opacity: ([\d.]+)", svg))) > 3
 
 
 def test_a_singular_learner_keeps_its_matrix(monkeypatch):

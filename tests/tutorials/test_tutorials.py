@@ -111,7 +111,7 @@ def test_it_is_good_to_look_at(script):
     assert any("image/png" in data for data in outputs)
     for data in outputs:
         text = data.get("text/plain", "")
-        assert not re.search(r"<\w+[ :]", text) or "image/png" in data, text
+        assert not re.search(r"<[\w.]+[ :]", text) or "image/png" in data, text
         if not {"text/html", "text/latex", "image/png"} & set(data):
             assert not re.search(r"Matrix\(|\b[A-Z]\w+\(\w+=|\*\*", text), text
         assert data.get("text/latex", "").count("begin{bmatrix}") <= 3
