@@ -280,7 +280,7 @@ def check_sizes(
             largest[small] = np.abs(rows[:, small]).max(axis=0)
         else:
             largest = abs(rows).max(axis=0).toarray().ravel()
-        found |= {f"feature {j}": size for j, size in enumerate(largest)}
+        found |= {f"feature {j}": largest[j] for j in np.flatnonzero(largest < NORMAL).tolist()}
     else:
         found |= {
             f"feature {j}": sizes(column) for j, column in enumerate(zip(*rows or [], strict=True))
