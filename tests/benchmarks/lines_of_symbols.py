@@ -39,9 +39,9 @@ def theta_in_two(n):
 
 
 @line(
-    "construction with 8 of 9,800 tiles active, by states",
+    "construction with 8 of 9,800 tiles active, 2,000 states",
     "a copy of the dense features",
-    (500, 1000, 2000),
+    (2000,),
     None,
 )
 def tiled_construction(states):
