@@ -134,13 +134,15 @@ class MDP(Sources, HtmlTable, Tabular):
             else:
                 choices, each = np.unique(table, axis=0, return_inverse=True)
             named = [tuple(self.actions[a] for a in row) for row in choices.tolist()]
-            return named, each.ravel()
+            return named, _fixed(each.ravel())
         ends = np.cumsum(counts)
         parts = zip((ends - counts).tolist(), ends.tolist(), strict=True)
         known: dict[bytes, int] = {}
         numbers = [known.setdefault(actions[i:j].tobytes(), len(known)) for i, j in parts]
         rows = [np.frombuffer(key, dtype=actions.dtype).tolist() for key in known]
-        return [tuple(self.actions[a] for a in row) for row in rows], np.array(numbers)
+        return [tuple(self.actions[a] for a in row) for row in rows], _fixed(
+            np.array(numbers, dtype=np.intp)
+        )
 
     @cached_property
     def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
@@ -279,3 +281,8 @@ class MDP(Sources, HtmlTable, Tabular):
             for s, a, t, p, r, d in list(self.transitions)[:12]
         ]
         return "\n".join(lines) + ("\n  ..." if len(self.table) > 12 else "")
+
+
+def _fixed(array: Any) -> Any:
+    array.flags.writeable = False
+    return array

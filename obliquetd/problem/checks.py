@@ -275,9 +275,9 @@ def check_sizes(
     found: dict[str, Any] = {"the rewards": np.abs(arithmetic.scalars(mdp.table.reward))}
     if rows is not None and not isinstance(rows, list):
         if isinstance(rows, np.ndarray):
-            largest = np.abs(rows[0])  # settles most columns
-            small = np.flatnonzero(largest < NORMAL)
-            largest[small] = np.abs(rows[:, small]).max(axis=0)
+            largest = np.abs(rows[0])  # which settles most matrices, without a pass over all rows
+            if (largest < NORMAL).any():
+                largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
         else:
             largest = abs(rows).max(axis=0).toarray().ravel()
         found |= {f"feature {j}": largest[j] for j in np.flatnonzero(largest < NORMAL).tolist()}

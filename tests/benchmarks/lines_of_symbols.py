@@ -1,4 +1,4 @@
-"""The lines of the table of speeds where a fixed point is a formula, and those of its storage."""
+"""The lines of the table of speeds where a fixed point is a formula, and one of features that stay sparse."""
 
 from __future__ import annotations
 
