@@ -7,7 +7,8 @@ out), C^-1/2 = S^-1 V' on the row space of Phi, and
     RMSPBE^2  = (b - A theta)' C^+ (b - A theta) = ||S^-1 V' (b - A theta)||^2
 
 (the paper's Section V; A = Phi' Xi L_pi Phi and b = Phi' Xi r_pi, both under the target
-policy), so that an error costs rank(Phi) inner products of length d. Of sparse features, whose U would be
+policy), so that an error costs rank(Phi) inner products of length d. From a model, S^-1 V' A is
+U' Xi^1/2 L_pi Phi, and A is not made. Of sparse features, whose U would be
 dense, ||W theta - Xi^1/2 v|| is taken as it is; and where the rows of W are independent, U U' = I
 and RMSPBE = ||Xi^1/2 (r_pi - L_pi Phi theta)||, whose matrices are sparse as well.
 """
@@ -67,9 +68,15 @@ class ErrorMeasure:
             found = cls.of_sparse(kept, stored(ops.Lambda), xi, dense(ops.r_pi)[:, 0], v)
             if found is not None:
                 return found
-        Phi = dense(ops.Phi)
-        A, b = Phi.T @ (xi[:, None] * dense(ops.Lambda)), Phi.T @ (xi * dense(ops.r_pi)[:, 0])
-        return cls.from_arrays(Phi, xi, v, A, b)
+        root = np.sqrt(xi)
+        W = root[:, None] * dense(ops.Phi)
+        U, _, _ = _thin(W)
+        best = U.T @ (root * v)
+        rest = root * v - U @ best
+        # S^-1 V' A = U' Xi^1/2 L_pi Phi: no matrix (d, d), which may be far larger than Phi
+        maps = U.T @ W, U.T @ (root[:, None] * dense(ops.Lambda))
+        projected = U.T @ (root * dense(ops.r_pi)[:, 0])
+        return cls(maps, (best, projected), float(rest @ rest))
 
     @classmethod
     def of_sparse(
@@ -99,9 +106,8 @@ class ErrorMeasure:
         """From features (m, d) of weighted states, their values, and A and b of TD."""
         root = np.sqrt(xi)
         W = root[:, None] * Phi
-        U, s, Vt = np.linalg.svd(W, full_matrices=False)
-        rank = int((s > s[0] * max(W.shape) * np.finfo(float).eps).sum())
-        U, half = U[:, :rank], Vt[:rank] / s[:rank, None]
+        U, s, Vt = _thin(W)
+        half = Vt / s[:, None]
         best = U.T @ (root * v)
         rest = root * v - U @ best
         return cls((U.T @ W, half @ A), (best, half @ b), float(rest @ rest))
@@ -112,6 +118,13 @@ class ErrorMeasure:
             _distances(record, M, q) for M, q in zip(self.maps, self.targets, strict=True)
         )
         return np.hypot(value, np.sqrt(self.floor)), projected
+
+
+def _thin(W: Floats) -> tuple[Floats, Floats, Floats]:
+    """The thin singular value decomposition, without the singular values that are zero."""
+    U, s, Vt = np.linalg.svd(W, full_matrices=False)
+    rank = int((s > s[0] * max(W.shape) * np.finfo(float).eps).sum())
+    return U[:, :rank], s[:rank], Vt[:rank]
 
 
 def _groups(rows: Any) -> tuple[Any, Any]:

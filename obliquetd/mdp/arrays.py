@@ -83,12 +83,12 @@ def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
         nxt.append(t)
         probability.append(p)
         action.append(np.full(len(s), a, dtype=np.intp))
-    at = np.stack([np.concatenate(x) for x in (state, action, nxt)])
+    at = [x[0] if len(x) == 1 else np.concatenate(x) for x in (state, action, nxt)]
     p = _join(probability)
     place = (at[0] * len(layers) + at[1]) * n + at[2]
     if not (np.diff(place) > 0).all():  # a sparse matrix mostly comes in order
         order = np.argsort(place, kind="stable")
-        at, p = at[:, order], p[order]
+        at, p = [x[order] for x in at], p[order]
     size = (n, len(layers))
     reward = _lookup(R, "R", at, size)
     if discount is None:
@@ -122,7 +122,7 @@ def chain_arrays(P: Any, r: Any) -> tuple[Any, Any]:
 
 def _join(parts: list[Column]) -> Column:
     if all(p.dtype == float for p in parts):
-        return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
     return column([v for p in parts for v in p.tolist()])
 
 
@@ -148,11 +148,12 @@ def _parsed(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 def _numbers(values: npt.NDArray[Any], name: str) -> Column:
+    """The column of an array that nobody else holds."""
     if np.issubdtype(values.dtype, np.floating):
         bad = ~np.isfinite(values)
         if bad.any():
             raise NumberError(f"{name} holds {values[bad][0]}; expected finite numbers")
-        return values.astype(float)
+        return values.astype(float, copy=False)
     if values.dtype.kind in "iu":  # each integer is read once
         found, at = np.unique(values, return_inverse=True)
         return column([parse_number(v, name) for v in found.tolist()])[at.ravel()]

@@ -127,7 +127,7 @@ class MarkovChain:
     def classes(self) -> tuple[ChainClass, ...]:
         """Every communicating class, in the order of the states."""
         return tuple(
-            ChainClass(tuple(self.labels[i] for i in members), closed, period)
+            ChainClass(tuple(map(self.labels.__getitem__, members)), closed, period)
             for (members, closed), period in zip(
                 self.components, self._periods.tolist(), strict=True
             )

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra import Kind, number_text, public_number, serial_number
@@ -121,33 +122,41 @@ class MDP(Sources, HtmlTable, Tabular):
         return MappingProxyType({s: i for i, s in enumerate(self.states)})
 
     @cached_property
-    def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
-        """The actions that each state offers, in the order of ``actions``."""
+    def offers(self) -> tuple[list[tuple[Hashable, ...]], npt.NDArray[np.intp]]:
+        """Every choice of actions that some state offers, and the number of that of each state."""
         begin = self.table.starts()  # in canonical order, so by states and then by actions
         actions = self.table.action[begin]
         counts = np.bincount(self.table.state[begin], minlength=len(self.states))
-        known: dict[bytes, tuple[Hashable, ...]] = {}  # states that offer the same share a tuple
-
-        def named(chosen: Any) -> tuple[Hashable, ...]:
-            key = chosen.tobytes()
-            if key not in known:
-                known[key] = tuple(self.actions[a] for a in chosen.tolist())
-            return known[key]
-
         if len(counts) and counts.min() == counts.max():
-            choices, each = np.unique(actions.reshape(len(counts), -1), axis=0, return_inverse=True)
-            tuples = [named(row) for row in choices]
-            found = [tuples[k] for k in each.ravel().tolist()]
-        else:
-            ends = np.cumsum(counts)
-            parts = zip((ends - counts).tolist(), ends.tolist(), strict=True)
-            found = [named(actions[first:last]) for first, last in parts]
+            table = actions.reshape(len(counts), -1)
+            if (table == table[0]).all():
+                choices, each = table[:1], np.zeros(len(counts), dtype=np.intp)
+            else:
+                choices, each = np.unique(table, axis=0, return_inverse=True)
+            named = [tuple(self.actions[a] for a in row) for row in choices.tolist()]
+            return named, _fixed(each.ravel())
+        ends = np.cumsum(counts)
+        parts = zip((ends - counts).tolist(), ends.tolist(), strict=True)
+        known: dict[bytes, int] = {}
+        numbers = [known.setdefault(actions[i:j].tobytes(), len(known)) for i, j in parts]
+        rows = [np.frombuffer(key, dtype=actions.dtype).tolist() for key in known]
+        return [tuple(self.actions[a] for a in row) for row in rows], _fixed(
+            np.array(numbers, dtype=np.intp)
+        )
+
+    @cached_property
+    def offered(self) -> Mapping[Hashable, tuple[Hashable, ...]]:
+        """The actions that each state offers, in the order of ``actions``."""
+        choices, each = self.offers  # states that offer the same share a tuple
+        found = map(choices.__getitem__, each.tolist())
         return MappingProxyType(dict(zip(self.states, found, strict=True)))
 
     @cached_property
     def terminal(self) -> tuple[Hashable, ...]:
         """The states without an outgoing row."""
-        return tuple(s for s, offered in self.offered.items() if not offered)
+        choices, each = self.offers
+        none = [k for k, offered in enumerate(choices) if not offered]
+        return tuple(self.states[i] for i in np.flatnonzero(np.isin(each, none)).tolist())
 
     @property
     def kind(self) -> set[Kind]:
@@ -272,3 +281,8 @@ class MDP(Sources, HtmlTable, Tabular):
             for s, a, t, p, r, d in list(self.transitions)[:12]
         ]
         return "\n".join(lines) + ("\n  ..." if len(self.table) > 12 else "")
+
+
+def _fixed(array: Any) -> Any:
+    array.flags.writeable = False
+    return array

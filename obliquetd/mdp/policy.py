@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import sympy as sp
 from sympy import QQ
 
@@ -76,20 +78,16 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
         tolerance: Any = None,
     ) -> None:
         limit = parse_tolerance(tolerance)
-        self._rows: dict[Hashable, dict[Hashable, Any]] = {}
         if not isinstance(probabilities, Mapping):
             raise InputError(
                 f"a policy is a mapping of states to mappings of actions to probabilities; got "
                 f"{type(probabilities).__name__}. For one action a state use "
                 "Policy.deterministic({state: action})"
             )
-        read: dict[
-            int, tuple[Any, dict[Hashable, Any]]
-        ] = {}  # a row that states share is read once
-        for state, row in probabilities.items():
-            if id(row) in read:
-                self._rows[state] = read[id(row)][1]
-                continue
+        states, rows = list(probabilities), list(probabilities.values())
+        read: dict[int, dict[Hashable, Any]] = {}  # a row that states share is read once
+        for at in _firsts(rows):
+            state, row = states[at], rows[at]
             if not isinstance(row, Mapping):
                 raise InputError(
                     f"the policy in state {state!r} is {row!r}; expected a mapping of actions to "
@@ -100,8 +98,12 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
                 for action, p in row.items()
             }
             checked = _checked(state, parsed, normalize or limit is not None, limit)
-            self._rows[state] = checked
-            read[id(row)] = row, checked
+            read[id(row)] = checked
+        self._rows: dict[Hashable, dict[Hashable, Any]]
+        if len(read) == 1:
+            self._rows = dict.fromkeys(states, checked)
+        else:
+            self._rows = dict(zip(states, map(read.__getitem__, map(id, rows)), strict=True))
 
     @classmethod
     def deterministic(cls, actions: Mapping[Any, Any]) -> Policy:
@@ -119,13 +121,14 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
     @classmethod
     def uniform(cls, mdp: MDP) -> Policy:
         """Every action that a state offers, with equal (exact) probability."""
-        if not hasattr(mdp, "offered"):
+        if not hasattr(mdp, "offers"):
             raise InputError(f"{mdp!r} is no MDP; of a problem, give problem.mdp")
-        rows: dict[Any, dict[Any, Any]] = {}
-        for offered in mdp.offered.values():
-            if offered and offered not in rows:
-                rows[offered] = {a: QQ(1, len(offered)) for a in offered}
-        return cls({state: rows[offered] for state, offered in mdp.offered.items() if offered})
+        choices, each = mdp.offers
+        rows = [{a: QQ(1, len(offered)) for a in offered} for offered in choices]
+        if len(rows) == 1 and rows[0]:
+            return cls(dict.fromkeys(mdp.states, rows[0]))
+        found = zip(mdp.states, map(rows.__getitem__, each.tolist()), strict=True)
+        return cls({state: row for state, row in found if row})
 
     @classmethod
     def random(
@@ -238,20 +241,37 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
                 where = f"the {name}'s probability of {action!r} in state {state!r}"
                 yield Entry(where, "probability", p)
 
-    def _distinct(self) -> Iterable[dict[Hashable, Any]]:
+    @cached_property
+    def _distinct(self) -> list[dict[Hashable, Any]]:
         """The rows, one that several states share once."""
-        rows = self._rows.values()
-        return dict(zip(map(id, rows), rows, strict=True)).values()
+        rows = list(self._rows.values())
+        return [rows[at] for at in _firsts(rows)]
+
+    @cached_property
+    def _each(self) -> npt.NDArray[np.intp]:
+        """Which of these each state has, in the order of the states."""
+        number = {id(row): k for k, row in enumerate(self._distinct)}
+        if len(number) == 1:
+            return np.zeros(len(self._rows), dtype=np.intp)
+        found = map(number.__getitem__, map(id, self._rows.values()))
+        return np.fromiter(found, dtype=np.intp, count=len(self._rows))
+
+    def row_numbers(self, states: Sequence[Hashable]) -> npt.NDArray[np.intp]:
+        """A number for each state, the same for states that share a row; -1 where it has none."""
+        if tuple(self._rows) == tuple(states):
+            return self._each
+        number = dict(zip(self._rows, self._each.tolist(), strict=True))
+        return np.array([number.get(s, -1) for s in states], dtype=np.intp)
 
     @property
     def kind(self) -> set[Kind]:
         """The kinds of number that occur."""
-        return join_kinds(kind_of(p) for row in self._distinct() for p in row.values())
+        return join_kinds(kind_of(p) for row in self._distinct for p in row.values())
 
     @property
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of all probabilities."""
-        numbers = (p for row in self._distinct() for p in row.values())
+        numbers = (p for row in self._distinct for p in row.values())
         return {x for p in numbers if isinstance(p, sp.Basic) for x in p.free_symbols}
 
     def __getitem__(self, state: Any) -> Mapping[Any, Any]:
@@ -290,6 +310,14 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
 
     def _nonzero(self) -> dict[Any, dict[Any, Any]]:
         return {s: {a: p for a, p in row.items() if p != 0} for s, row in self._rows.items()}
+
+
+def _firsts(rows: list[Any]) -> list[int]:
+    """Where each object of a list stands first."""
+    if len(set(map(id, rows))) == 1:
+        return [0]
+    places = range(len(rows) - 1, -1, -1)
+    return sorted(dict(zip(map(id, reversed(rows)), places, strict=True)).values())
 
 
 def _checked(state: Any, row: dict[Any, Any], normalize: bool, tolerance: Any) -> dict[Any, Any]:

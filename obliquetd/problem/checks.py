@@ -60,25 +60,28 @@ def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
             )
         policy = Policy(policy)
     checked: Policy = policy
-    by_state = checked.by_state
-    for state in [s for s in by_state if s not in mdp.index][:1]:
-        mdp.require_state(state)
-    states, rows = list(by_state), list(by_state.values())
-    offers = [mdp.offered[s] for s in states]
+    states = tuple(checked.by_state)
+    at: Any = slice(None)
+    if states != mdp.states:
+        at = np.array([mdp.require_state(s) for s in states], dtype=np.intp)
+    choices, each = mdp.offers
     # states share rows, and what they offer: of each pair the first state stands for all
-    pairs = zip(map(id, reversed(rows)), map(id, reversed(offers)), strict=True)
-    first = dict(zip(pairs, range(len(states) - 1, -1, -1), strict=True))
-    for at in sorted(first.values()):
-        for action, p in rows[at].items():
-            if action not in offers[at] and (p != 0 or action not in mdp.actions):
+    pairs = checked.row_numbers(states) * len(choices) + each[at]
+    for k in np.sort(np.unique(pairs, return_index=True)[1]).tolist():
+        state = states[k]
+        offered = mdp.offered[state]
+        for action, p in checked.row_of(state).items():
+            if action not in offered and (p != 0 or action not in mdp.actions):
                 raise LabelError(
-                    f"the {role} policy takes action {action!r} in state {states[at]!r}, which offers "
-                    f"{list(offers[at])}"
+                    f"the {role} policy takes action {action!r} in state {state!r}, which offers "
+                    f"{list(offered)}"
                 )
-    for state, offered in mdp.offered.items():
-        if offered and state not in by_state:
+    silent = np.ones(len(each), dtype=bool)
+    silent[at] = False
+    for k in np.flatnonzero(silent).tolist():
+        if offered := choices[each[k]]:
             raise LabelError(
-                f"the {role} policy says nothing of state {state!r}, which offers {list(offered)}"
+                f"the {role} policy says nothing of state {mdp.states[k]!r}, which offers {list(offered)}"
             )
     return checked
 
@@ -272,10 +275,12 @@ def check_sizes(
     found: dict[str, Any] = {"the rewards": np.abs(arithmetic.scalars(mdp.table.reward))}
     if rows is not None and not isinstance(rows, list):
         if isinstance(rows, np.ndarray):
-            largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+            largest = np.abs(rows[0])  # which settles most matrices, without a pass over all rows
+            if (largest < NORMAL).any():
+                largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
         else:
             largest = abs(rows).max(axis=0).toarray().ravel()
-        found |= {f"feature {j}": size for j, size in enumerate(largest)}
+        found |= {f"feature {j}": largest[j] for j in np.flatnonzero(largest < NORMAL).tolist()}
     else:
         found |= {
             f"feature {j}": sizes(column) for j, column in enumerate(zip(*rows or [], strict=True))

@@ -49,17 +49,16 @@ class Rows:
             np.diff(choices, prepend=-1)
         )  # outcomes of one choice stand together
         runs = np.diff(starts, append=len(choices))
-        choices, each = np.unique(choices[starts], return_inverse=True)
-        of_state, of_action = np.divmod(choices, wide)
-        states, actions = (of_state - 1).tolist(), (of_action - 1).tolist()
-        known_rows, labels = policy.by_state, self.mdp.states
-        rows = [None if s == NOBODY else known_rows[labels[s]] for s in states]
+        state, action = state[starts], action[starts]
         # states share rows: of each row and action the chance is read once
-        keys = list(zip(map(id, rows), actions, strict=True))
-        places = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
-        known = {key: self._chance(policy, states[k], actions[k]) for key, k in places.items()}
-        out = np.empty(len(choices), dtype=float if self.arithmetic.kind == "float" else object)
-        out[:] = [known[key] for key in keys]
+        numbers = policy.row_numbers(self.mdp.states)
+        nobody = 1 + numbers.max(initial=-1)
+        row = np.where(state == NOBODY, nobody, numbers[state])
+        _, first, each = np.unique(
+            (1 + row) * wide + 1 + action, return_index=True, return_inverse=True
+        )
+        out = np.empty(len(first), dtype=float if self.arithmetic.kind == "float" else object)
+        out[:] = [self._chance(policy, int(state[k]), int(action[k])) for k in first]
         return np.repeat(out[each], runs)
 
     def _chance(self, policy: Policy, state: int, action: int) -> Any:

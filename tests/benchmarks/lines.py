@@ -380,7 +380,7 @@ def classes(n):
     return ours, lambda: sparse.csgraph.connected_components(P, connection="strong")
 
 
-@line("exact xi of a dense chain", "python-flint, integers by rows", (50, 100, 200), 2)
+@line("exact xi of a dense chain", "python-flint, integers by rows", (50, 100, 200, 500), 2)
 def exact_xi(n):
     problem = dense_rational(n, 2)
     solve = scaled(problem.native.P_b)
@@ -422,7 +422,7 @@ def exact_x_star(n):
     return ours, lambda: L.solve(Z)
 
 
-@line("v_pi(gamma), dense chain", "sympy DomainMatrix", (10, 20, 40), 0.5)
+@line("v_pi(gamma), dense chain", "sympy DomainMatrix", (10, 20, 40, 100), 0.5)
 def symbolic_v(n):
     gamma = sp.Symbol("gamma")
     problem = random_problem(n, 2, seed=1, discount=gamma)

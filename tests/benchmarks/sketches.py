@@ -146,24 +146,67 @@ def fixed_point_by_values(P, r, xi, Phi):
             det = A.det()
             below.append(det)
             above.append([y * det for y in A.solve(b).entries()])
-        D = through(points, below)
-        out = []
-        for i in range(d):
-            N = through(points, [values[i] for values in above])
-            common = N.gcd(D)
-            out.append((N // common, D // common))
-        return out
-
-    def through(points, values):
-        """Newton's divided differences."""
-        c = list(values)
-        for j in range(1, len(points)):
-            for i in range(len(points) - 1, j - 1, -1):
-                c[i] = (c[i] - c[i - 1]) / (points[i] - points[i - j])
-        p = flint.fmpq_poly([c[-1]])
-        for x, y in zip(points[-2::-1], c[-2::-1], strict=True):
-            p = p * flint.fmpq_poly([-x, 1]) + y
-        return p
+        return _reduced(points, below, above)
 
     assert n == P.nrows()
     return theta
+
+
+def emphatic_point_by_values(P, r, xi, Phi):
+    """theta(gamma) of ETD: f by Krylov vectors and the characteristic polynomial, then as :func:`fixed_point_by_values`."""
+    n, d = Phi.nrows(), Phi.ncols()
+
+    def theta():
+        den = flint.fmpq_poly(list(P.charpoly().coeffs())[::-1])  # det(I - gamma P)
+        PT, vectors = P.transpose(), [xi]
+        while len(vectors) < n:
+            vectors.append(PT * vectors[-1])
+        # f det(I - gamma P) is a polynomial of degree below n, so A and b are some of degree n
+        f = flint.fmpq_mat(
+            [
+                _padded((flint.fmpq_poly([v[s, 0] for v in vectors]) * den).coeffs(), n)
+                for s in range(n)
+            ]
+        )
+        PPhi, rows = P * Phi, Phi.tolist()
+        points = list(range(1, d * n + 2))
+        below, above = [], []
+        for x in points:
+            weights = f * flint.fmpq_mat(n, 1, [flint.fmpq(x) ** k for k in range(n)])
+            X = flint.fmpq_mat(
+                [[weights[s, 0] * y for y in row] for s, row in enumerate(rows)]
+            ).transpose()
+            A = X * Phi - (X * PPhi) * flint.fmpq(x)
+            det = A.det()
+            below.append(det)
+            above.append([y * det for y in A.solve(X * r).entries()])
+        return _reduced(points, below, above)
+
+    return theta
+
+
+def _padded(coefficients, n):
+    return [*coefficients[:n], *[flint.fmpq(0)] * (n - len(coefficients))]
+
+
+def _reduced(points, below, above):
+    """The fractions through values of their numerators and of their one denominator."""
+    D = _through(points, below)
+    out = []
+    for i in range(len(above[0])):
+        N = _through(points, [values[i] for values in above])
+        common = N.gcd(D)
+        out.append((N // common, D // common))
+    return out
+
+
+def _through(points, values):
+    """Newton's divided differences."""
+    c = list(values)
+    for j in range(1, len(points)):
+        for i in range(len(points) - 1, j - 1, -1):
+            c[i] = (c[i] - c[i - 1]) / (points[i] - points[i - j])
+    p = flint.fmpq_poly([c[-1]])
+    for x, y in zip(points[-2::-1], c[-2::-1], strict=True):
+        p = p * flint.fmpq_poly([-x, 1]) + y
+    return p

@@ -193,7 +193,7 @@ def machine() -> str:
 
 def main(arguments: list[str]) -> None:
     """Print the table, or one measurement."""
-    from tests.benchmarks import lines  # noqa: F401  (fills LINES)
+    from tests.benchmarks import lines, lines_of_symbols  # noqa: F401  (they fill LINES)
 
     if arguments[:1] == ["--one"]:
         from tests.benchmarks.table import measured as one  # not the copy called __main__

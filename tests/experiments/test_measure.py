@@ -39,6 +39,25 @@ def test_no_error_at_the_fixed_point_and_the_least_at_the_best():
     assert measure(near)[0][0] > measure(theta["best"])[0][0]
 
 
+@pytest.mark.parametrize(("states", "features"), [(4, 9), (9, 4), (6, 6)])
+def test_a_model_is_measured_as_by_its_A_and_b(states, features):
+    """Without A, on features of every shape whose rank is below both of their sizes."""
+    exact = random_problem(states, 2, seed=states)
+    rng = np.random.default_rng(features)
+    problem = exact.replace(
+        features=rng.normal(size=(states, 3)) @ rng.normal(size=(3, features)), arithmetic="float"
+    )
+    Phi, Lambda, xi, r, v = (
+        np.array(x, dtype=float)
+        for x in (problem.Phi, problem.Lambda, problem.xi, problem.r_pi, problem.v_pi)
+    )
+    A, b = Phi.T @ (xi[:, None] * Lambda), Phi.T @ (xi * r)
+    record = rng.normal(size=(5, features))
+    found, by_A = ErrorMeasure.of(problem), ErrorMeasure.from_arrays(Phi, xi, v, A, b)
+    assert found.maps[1].shape == (3, features)
+    np.testing.assert_allclose(found(record), by_A(record), rtol=1e-9)
+
+
 @pytest.mark.parametrize(("states", "alike"), [(12, 0), (15, 5), (40, 0)])
 def test_sparse_features_are_measured_as_dense_ones(states, alike):
     """12 states have independent rows of 30 features; 40 have not; some are the same."""

@@ -3,7 +3,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquetd import MDP, Policy
+from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.errors import InputError, LabelError, NumberError, ProbabilityError
 from tests.strategies import mdps
 
@@ -104,3 +104,58 @@ def test_symbols_put_in_one_by_one_may_pass_where_together_they_divide_by_zero()
     with pytest.raises(NumberError, match="divides by zero"):
         policy.subs({"p": 0, "q": 0})
     assert dict(policy.subs({"q": 0}).subs({"p": 0})["s"]) == {"a": 1, "b": 0}
+
+
+@given(mdps(), st.lists(st.integers(0, 2), min_size=20, max_size=20), st.booleans())
+def test_rows_that_states_share_mean_what_their_copies_mean(mdp, chosen, backwards):
+    """Shared rows are read once and numbered; the problem is that of a row for each state."""
+    made = [Policy.uniform(mdp), Policy.random(mdp, 1), Policy.random(mdp, 2)]
+    pool: dict = {}
+    rows = {}
+    for state, k in zip(mdp.states, chosen, strict=False):
+        row = dict(made[k][state])
+        rows[state] = pool.setdefault(repr(row), row)
+    if backwards:
+        rows = dict(reversed(rows.items()))
+    shared, copies = Policy(rows), Policy({s: dict(row) for s, row in rows.items()})
+    assert shared == copies
+    assert list(shared) == list(rows)
+    numbers = shared.row_numbers(mdp.states)
+    for i, s in enumerate(mdp.states):
+        for j, t in enumerate(mdp.states):
+            assert (numbers[i] == numbers[j]) == (rows[s] is rows[t])
+    assert shared.row_numbers(["nowhere"]).tolist() == [-1]
+    of_shared, of_copies = (PolicyEvaluation(mdp, target=x, discount=0) for x in (shared, copies))
+    assert of_shared.P_pi == of_copies.P_pi
+    assert of_shared.r_pi == of_copies.r_pi
+
+
+@given(mdps())
+def test_what_states_offer_is_told_by_their_rows(mdp):
+    choices, each = mdp.offers
+    assert len(set(choices)) == len(choices)
+    for i, s in enumerate(mdp.states):
+        taken = {row.action for row in mdp.transitions if row.state == s}
+        assert mdp.offered[s] == choices[each[i]] == tuple(a for a in mdp.actions if a in taken)
+    assert mdp.terminal == tuple(s for s in mdp.states if not mdp.offered[s])
+
+
+def test_where_every_state_is_terminal_the_uniform_policy_is_empty():
+    mdp = MDP.from_arrays([[[0, 0], [0, 0]]], [0, 0])
+    assert mdp.terminal == (0, 1)
+    assert len(Policy.uniform(mdp)) == 0
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2)])
+def test_a_shared_row_that_one_state_does_not_offer_is_named_there(order):
+    mdp = MDP.from_transitions(
+        [(s, a, s, 1, 0) for s in range(4) for a in ("l", "r") if (s, a) != (2, "r")]
+    )
+    half = {"l": "1/2", "r": "1/2"}
+    with pytest.raises(LabelError, match=r"takes action 'r' in state 2, which offers \['l'\]"):
+        PolicyEvaluation(mdp, target=Policy(dict.fromkeys(order, half)))
+    some = {s: half for s in order if s != 2}
+    with pytest.raises(LabelError, match=r"says nothing of state 2, which offers \['l'\]"):
+        PolicyEvaluation(mdp, target=Policy(some))
+    with pytest.raises(LabelError, match="no state 'x'"):
+        PolicyEvaluation(mdp, target=Policy({**some, "x": half}))

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 import sympy as sp
 
 from obliquetd import (
@@ -225,6 +226,23 @@ def test_numbers_that_have_lost_their_digits_are_named(size, what):
         NumberError, match=f"{name.get(what, 'the rewards')}: .* below the smallest"
     ):
         PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=0.5, **given)
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["array", "sparse"])
+@pytest.mark.parametrize(
+    ("column", "lost"),
+    [([0, -1e-310], True), ([1e-310, 1e-312], True), ([0, -2], False), ([1e-310, 2], False), ([0, 0], False)],
+)  # fmt: skip
+def test_a_feature_of_an_array_is_as_large_as_its_largest(make, column, lost):
+    n = 512  # states from which a matrix may stay sparse
+    features = np.zeros((n, 60))
+    features[:, 0], features[[0, n - 1], 7] = 1, column
+    P = sparse.csr_array(np.roll(np.eye(n), 1, axis=1))
+    if lost:
+        with pytest.raises(NumberError, match=r"feature 7: the largest size is 1\.0e-310, below"):
+            PolicyEvaluation.from_chain(P, np.ones(n), discount=0.5, features=make(features))
+    else:
+        PolicyEvaluation.from_chain(P, np.ones(n), discount=0.5, features=make(features))
 
 
 def test_one_small_number_beside_others_is_none_of_them():
