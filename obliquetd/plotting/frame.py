@@ -20,6 +20,8 @@ LABEL = 9.0
 SMALLEST, LARGEST = (380.0, 200.0), (1060.0, 720.0)
 """Width and height of a figure in points: a smaller one would not be all that a phone has room for, a larger one is shrunk."""
 MARGIN = 8.0
+MOST_LINES = 8
+"""Entries of a legend that may stand one below the other where the picture is wider."""
 
 
 def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, float]:
@@ -34,7 +36,8 @@ def framed(bounds: Any, handles: Sequence[Any], ax: Axes | None) -> tuple[Axes, 
     given = ax is not None
     width = max(right - left + 2 * MARGIN, *entries, 40.0)
     width = max(width, SMALLEST[0]) if ax is None else width
-    room = min(width, SMALLEST[0]) if ax is None else width  # on a phone it is seen, too
+    # on a phone it is seen whole, unless its lines would make the picture too tall
+    room = min(width, SMALLEST[0]) if ax is None and len(entries) <= MOST_LINES else width
     columns = next((k for k in range(len(entries), 1, -1) if _wide(entries, k) < room - 10), 1)
     foot = 1.45 * LABEL * -(-len(handles) // columns) + 14 if handles else 0.0
     height = top - bottom + 2 * MARGIN + foot
