@@ -5,9 +5,14 @@ import sympy as sp
 
 from obliquetd.algebra import EXACT, FieldArithmetic, parse_number
 from obliquetd.algebra.polynomials import even_part
+from obliquetd.algebra.signs import known_of
+from obliquetd.domains import two_state
+from obliquetd.dynamics import mean_dynamics
 from obliquetd.dynamics.stability import (
     Stability,
     definiteness,
+    exact_stability,
+    factor_of,
     routh_conditions,
     routh_is_positive,
     verdict_of,
@@ -15,6 +20,7 @@ from obliquetd.dynamics.stability import (
     worst_of,
 )
 from obliquetd.errors import SignUndecidedError
+from obliquetd.learners import TD
 
 R = sp.Rational
 x = sp.Symbol("x")
@@ -163,3 +169,47 @@ def test_pairs_that_count_twice_stand_once_in_the_even_part():
     p = sp.Poly((x - 2) * (x**2 + 1) ** 2, x)
     rest, u = even_part([parse_number(c) for c in p.all_coeffs()])
     assert [[str(c) for c in part] for part in (rest, u)] == [["1", "-2"], ["1", "1"]]
+
+
+def in_a_unit_interval(*conditions):
+    """A diagonal matrix over p in [0, 1], known to its field alone."""
+    p = sp.Symbol("p")
+    field = FieldArithmetic([p], known_of([(p, sp.Interval(0, 1))]))
+    n = len(conditions)
+    rows = [
+        [field.scalar(sp.sympify(c)) if i == j else field.zero for j in range(n)]
+        for i, c in enumerate(conditions)
+    ]
+    return field, field.matrix(rows, (n, n))
+
+
+def test_a_sign_that_is_known_for_all_values_decides():
+    assert verdict_on(in_a_unit_interval("-1 - p")[1]) == ("unstable", ())
+    assert verdict_on(in_a_unit_interval("1 + p")[1]) == ("stable", ())
+    verdict, left = verdict_on(in_a_unit_interval("1 - 2*p")[1])
+    assert verdict == "undecided"
+    assert [sp.expand(c) for c in left] == [sp.sympify("1 - 2*p")]
+
+
+def test_the_factor_on_which_a_condition_depends():
+    field, matrix = in_a_unit_interval("1 - 2*p", "1 + p")
+    conditions = [sp.sympify("(1 - 2*p) * (1 + p)"), sp.sympify("1 + p")]
+    assert sp.expand(factor_of(field, conditions)) in (sp.sympify("1 - 2*p"), sp.sympify("2*p - 1"))
+    assert factor_of(EXACT, conditions) is None
+    assert matrix.shape == (2, 2)
+
+
+@pytest.mark.parametrize(("critical", "verdict"), [("1 - 2*p", "undecided"), ("1 + p", "unstable")])
+def test_unstable_for_all_values_needs_the_span_to_be_whole(critical, verdict):
+    """Where the span of the updates may be smaller for some value, less can be unstable there."""
+    field, Q = in_a_unit_interval("-1 - p")
+    found = exact_stability(Q, Q, 0, [field.scalar(sp.sympify(critical))])
+    assert found.verdict == verdict
+    assert bool(found.condition) == (verdict == "undecided")
+
+
+def test_symbols_in_rewards_alone_leave_the_form_of_numbers():
+    found = mean_dynamics(two_state("1/2", reward="r"), TD()).stability
+    assert found.verdict == "stable"
+    assert not found.everywhere
+    assert found.symmetric_part == "positive definite"

@@ -61,6 +61,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "obliquetd.words.theory": {
         "Theory.__init__: _ = left + right": "a sum has the shapes of the difference",
+        "module: MOST_STEPS = 501": "how many steps are enough to give up is a choice",
+        "Theory._step: for i in range(len(product) + len(left) + 1):": (
+            "a slice that begins too late is shorter than the left side, and so another"
+        ),
     },
     "obliquetd.reproduction.evidence": {
         "Part.decisions: sign = 1 if self.side == 'below' else -2": (
@@ -103,6 +107,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_value: terms = (a * fraction(k) * b for a, row in zip(v, K, strict=False) for k, b in zip(row, v, strict=True))": SIDES,
     },
     "obliquetd.dynamics.stability": {
+        "routh_conditions: determinants = [arithmetic.public(arithmetic.matrix([row(i, k) for i in range(k)], "
+        "(k, k)).det()) for k in range(0, n + 1)]": "the determinant of nothing is 1, which is positive and left out",
         "verdict_of: small = len(exact) <= SMALL + 2": ROUTE,
         "verdict_of: small = len(exact) <= SMALL + 0": ROUTE,
         "verdict_on: if matrix.arithmetic.kind == 'another text' and matrix.shape[0] > SMALL:": ROUTE,

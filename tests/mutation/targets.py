@@ -15,6 +15,16 @@ EMPHASES = (
     "tests/learners/test_emphases.py::test_tabular_fixed_points",
 )
 PAIRS = ("tests/learners/test_variable_trace.py::test_a_step_by_vectors",)
+PROOFS = tuple(
+    f"tests/words/test_front.py::test_{name}"
+    for name in (
+        "stochastic_rows",
+        "invertible_letters",
+        "given_that_is_no_list_of_pairs",
+        "what_a_derivation_says_of_itself",
+        "the_inverse_of_an_inverse_cancels_by_both_names",
+    )
+)
 GRADIENTS = ("tests/learners/test_gradient_family.py::test_every_step_by_vectors",)
 
 
@@ -29,7 +39,7 @@ class Target:
 
 TARGETS = (
     Target("obliquetd.dynamics.check", ("tests/dynamics/test_check.py",)),
-    Target("obliquetd.words.theory", ("tests/words/test_words.py",), 40),
+    Target("obliquetd.words.theory", ("tests/words/test_words.py", *PROOFS), 40),
     Target("obliquetd.dynamics.certificate", ("tests/dynamics/test_certificate.py",), 40),
     Target(
         "obliquetd.dynamics.stability",

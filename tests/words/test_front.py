@@ -104,6 +104,29 @@ def test_invertible_letters():
     assert str(inverse(A @ B)) == "(AB)^-1"
 
 
+def test_the_inverse_of_an_inverse_cancels_by_both_names():
+    """What a letter inverts has letters of its own, and these say what they invert."""
+    C = letter("C", "n n", invertible=True)
+    G = inverse(C, "G")
+    H = inverse(G @ C, "H")
+    assert prove(H @ G @ C, words.identity()).proved
+    assert prove(H, words.identity()).proved is False
+    assert prove(G @ C @ H @ C @ G, H).proved
+    given = {(g.inverse, str(g.left)) for g in prove(H, H).given}
+    assert {name for name, _ in given} == {"G", "H"}
+
+
+def test_what_a_derivation_says_of_itself():
+    done = prove(A @ B @ A, B @ B @ A, [(A @ B, B @ B)])
+    assert repr(done) == f"Derivation({A @ B @ A} = {B @ B @ A}; proved in 1 steps)"
+    assert done.trace[0] == str(A @ B @ A - B @ B @ A)
+    assert len(done.trace) == 2
+    open_ = prove(A, B)
+    assert repr(open_) == f"Derivation({A} = {B}; not proved: {open_.rest})"
+    rules = words.Theory([(A @ B, B @ B)]).rules
+    assert [rule.transposed for rule in rules] == [False, True]
+
+
 def test_one_name_is_one_matrix():
     with pytest.raises(InputError, match="the letter A is n by n in one place and n by d"):
         prove(A @ letter("A", "n d"), Phi)
