@@ -12,7 +12,6 @@ from obliquetd.domains import two_state
 from obliquetd.report.formulas import equation, prose, shown, typeset
 from obliquetd.report.mathml import lines_of, mathml, spoken
 from obliquetd.report.model import report_on
-from obliquetd.report.pictures import themed
 from obliquetd.report.policies import summary
 from obliquetd.report.sketch import ranges_of, sketch
 from obliquetd.report.usual import usual_latex
@@ -171,8 +170,6 @@ def test_pictures_follow_the_page(pages):
             assert 'fill="currentColor"' in svg
             assert "#000000" not in svg
             assert "#ffffff" not in svg
-    shades = "".join(f'<path style="fill: #{k:02x}0000"/>' for k in range(20))
-    assert "currentColor" not in themed(f"<svg >{shades}</svg>")
 
 
 def test_a_root_of_a_polynomial_is_told_by_its_equation():
