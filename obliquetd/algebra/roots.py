@@ -15,7 +15,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-__all__ = ["RealRoot", "in_order", "real_roots"]
+__all__ = ["RealRoot", "first_positive_root", "in_order", "real_roots"]
 
 FAR = 2**10
 """Roots all of whose sizes are within this factor of one are left to sympy."""
@@ -104,6 +104,18 @@ def real_roots(polynomial: sp.Poly) -> list[Any]:
     for factor, times in polynomial.factor_list()[1]:
         roots += _of_irreducible(factor) * times
     return in_order(roots)
+
+
+def first_positive_root(polynomial: sp.Poly) -> Any:
+    """The smallest positive root, oo where there is none.
+
+    Examples
+    --------
+    >>> x = sp.Symbol("x")
+    >>> [first_positive_root(sp.Poly(p, x)) for p in ((x + 1) * (2 * x - 1) * (x - 3), x + 1)]
+    [1/2, oo]
+    """
+    return next((root for root in real_roots(polynomial) if root > 0), sp.oo)
 
 
 def _of_irreducible(f: sp.Poly) -> list[Any]:

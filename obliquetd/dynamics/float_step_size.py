@@ -28,7 +28,7 @@ import numpy.typing as npt
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.accuracy import warn_of_few_digits
 from obliquetd.algebra.polynomials import determinant_polynomial
-from obliquetd.algebra.roots import real_roots
+from obliquetd.algebra.roots import first_positive_root
 from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
 from obliquetd.dynamics.certified_step import first_root
 from obliquetd.dynamics.pencil import Pencil, balanced
@@ -157,4 +157,4 @@ def _rational_root(T: Sequence[Floats], groups: int) -> float:
     polynomial = determinant_polynomial(
         lambda alpha: (N[0] + alpha * N[1] + alpha * alpha * N[2]).tolist(), 2 * len(T[0])
     )
-    return next((float(root) for root in real_roots(polynomial) if root > 0), math.inf)
+    return float(first_positive_root(polynomial))

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sympy as sp
 
 from obliquetd.algebra import EXACT, Matrix, parse_number
 from obliquetd.algebra.polynomials import determinant_polynomial
-from obliquetd.algebra.roots import real_roots
+from obliquetd.algebra.roots import first_positive_root
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.moments import JumpSystem
@@ -96,7 +95,7 @@ def exact_limit(maps: list[Map], m: int, groups: int, degree: int = 1) -> Any:
         ],
         2 * degree * groups * len(pairs),
     )
-    return next((r for r in real_roots(polynomial) if r > 0), sp.oo)
+    return first_positive_root(polynomial)
 
 
 def _second_order(maps: list[Map], alpha: int, pairs: list[tuple[int, int]]) -> Iterator[Jump]:

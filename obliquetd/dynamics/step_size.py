@@ -175,7 +175,7 @@ def _limit_of_a_polynomial(system: JumpSystem, sense: str, exact: bool) -> Any:
         if m:
             maps = maps_of(system, found, inside)
             limits.append(exact_limit(maps, m, len(inside), most))
-    return min(limits, key=lambda a: sp.N(a, 40))
+    return _least(limits)
 
 
 def _limit_in_mean_square(pencils: list[Pencil], exact: bool) -> Any:
