@@ -33,6 +33,7 @@ __all__ = [
     "JsonFlag",
     "ModelFile",
     "Normalize",
+    "PackName",
     "Reward",
     "Scheduler",
     "Settings",
@@ -139,6 +140,14 @@ Backend = Annotated[
 Scheduler = Annotated[
     str | None,
     typer.Option(help="The address of a running Dask cluster, for --backend dask."),
+]
+PackName = Annotated[
+    str,
+    typer.Option(
+        "--pack",
+        help="Take the claims of this pack: lyu-2018, folklore, or a Python file that makes one.",
+        autocompletion=choices("lyu-2018", "folklore"),
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 

@@ -15,6 +15,7 @@ from obliquetd.cli.common import (
     Backend,
     Force,
     JsonFlag,
+    PackName,
     Scheduler,
     Workers,
     app,
@@ -51,14 +52,7 @@ def verify(
             "--html", help="Write an HTML page with every formula and all evidence to this file."
         ),
     ] = None,
-    pack: Annotated[
-        str,
-        typer.Option(
-            "--pack",
-            help="Check this pack of claims: lyu-2018, folklore, or a Python file that makes one.",
-            autocompletion=choices("lyu-2018", "folklore"),
-        ),
-    ] = "lyu-2018",
+    pack: PackName = "lyu-2018",
     force: Force = False,
 ) -> None:
     """Check the claims of the paper Lyu et al. (2018), and our own beside them, or those of another pack.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from obliquetd.cli.common import PAPER, JsonFlag, app, choices, print_json, say_error
+from obliquetd.cli.common import PAPER, JsonFlag, PackName, app, print_json, say_error
 from obliquetd.cli.terminal import counted, err, escape, out
 
 __all__ = ["prove"]
@@ -33,14 +33,7 @@ def prove(
             help="Run coqc on each file, or do not. By default it runs where coqc is installed.",
         ),
     ] = None,
-    pack: Annotated[
-        str,
-        typer.Option(
-            "--pack",
-            help="Take the claims of this pack: lyu-2018, folklore, or a Python file that makes one.",
-            autocompletion=choices("lyu-2018", "folklore"),
-        ),
-    ] = "lyu-2018",
+    pack: PackName = "lyu-2018",
     timeout: Annotated[
         float, typer.Option(help="Stop coqc after this many seconds on one file.")
     ] = 120.0,
