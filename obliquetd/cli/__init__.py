@@ -22,6 +22,9 @@ __all__ = ["app", "main"]
 UsageError: Any = typer.BadParameter.__base__
 """What the parser of arguments raises; typer exports only some of its kinds."""
 
+INTERRUPTED = 130
+"""The exit status of what Ctrl-C ended: 128 and the number of the signal."""
+
 
 def _tell_version(asked: bool) -> None:
     if asked:
@@ -63,6 +66,8 @@ def main(arguments: list[str] | None = None) -> None:
         )
         if sys.stdout is not None:
             sys.stdout.flush()
+        if status == INTERRUPTED:  # what some versions of typer return, where others raise Abort
+            status = _stopped()
         sys.exit(status if isinstance(status, int) else 0)
     except (BrokenPipeError, SystemExit) as ended:
         pipe = ended if isinstance(ended, BrokenPipeError) else ended.__context__
@@ -83,8 +88,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, UsageError):
         return _explain_usage(error)
     if isinstance(error, typer.Abort):
-        say_error("stopped")
-        return 130
+        return _stopped()
     if isinstance(error, ObliqueTDError):
         say_error(str(error))
     elif isinstance(error, OSError):
@@ -97,6 +101,18 @@ def _explain(error: Exception) -> int:
         kind = type(error).__name__
         say_error(f"{kind}: {error} (a defect of obliquetd; --debug shows where)")
     return 2
+
+
+def _stopped() -> int:
+    """Say that an interrupt ended the command; the exit status."""
+    from obliquetd.cli.common import say_error
+
+    say_error("stopped")
+    # Where an interrupt met a string on its way through `exec`, as while a dataclass is made,
+    # CPython holds a mark by which ``python -m`` dies of the signal, whatever the status. The
+    # next string clears it.
+    exec("")
+    return INTERRUPTED
 
 
 def _explain_usage(error: Any) -> int:

@@ -155,4 +155,31 @@ def test_an_interrupt_is_no_traceback(tmp_path):
         os.killpg(running.pid, signal.SIGINT)
         told = running.communicate(timeout=60)
     assert running.returncode == 130
+    assert told[1].endswith("error: stopped\n")
     assert "Traceback" not in told[1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("ending", ["raise typer.Abort from stopped", "return 130"])
+def test_an_interrupt_amid_an_import_has_the_same_status(ending, tmp_path):
+    # dataclasses and named tuples are made by `exec` of a string, where CPython marks interrupts;
+    # versions of typer end an interrupted command in one way or the other
+    (tmp_path / "interrupted.py").write_text(
+        "import typer\n"
+        "from obliquetd import cli\n"
+        "from obliquetd.cli.common import say_error\n"
+        "say_error('first')  # what this imports would run strings that clear the mark\n"
+        "def app(**_):\n"
+        "    try:\n"
+        "        exec('raise KeyboardInterrupt')\n"
+        "    except KeyboardInterrupt as stopped:\n"
+        f"        {ending}\n"
+        "cli.app = app\n"
+        "cli.main(['verify'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert done.stderr == "error: first\nerror: stopped\n"
