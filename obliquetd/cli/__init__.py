@@ -75,6 +75,8 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         _drop_output()  # the reader, such as head, has seen enough; typer and rich would exit with 1
         sys.exit(0)
+    except KeyboardInterrupt:  # outside of what typer watches
+        sys.exit(_stopped())
     except Exception as error:
         if debug and not isinstance(error, UsageError):
             raise

@@ -160,10 +160,10 @@ def test_an_interrupt_is_no_traceback(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-@pytest.mark.parametrize("ending", ["raise typer.Abort from stopped", "return 130"])
+@pytest.mark.parametrize("ending", ["raise typer.Abort from stopped", "return 130", "raise"])
 def test_an_interrupt_amid_an_import_has_the_same_status(ending, tmp_path):
     # dataclasses and named tuples are made by `exec` of a string, where CPython marks interrupts;
-    # versions of typer end an interrupted command in one way or the other
+    # versions of typer end an interrupted command in one way or another
     (tmp_path / "interrupted.py").write_text(
         "import typer\n"
         "from obliquetd import cli\n"
