@@ -19,6 +19,8 @@ __all__ = ["AtRest", "Vector", "add_to", "counts", "number_at"]
 
 SAFETY = 4.0
 """Floats: an entry counts as zero within this times its error bound."""
+GOLDEN = (5**0.5 - 1) / 2
+"""The golden ratio: its multiples, less their integers, lie far from their neighbours."""
 Vector = dict[int, Any]
 
 
@@ -68,13 +70,17 @@ class AtRest:
                 yield from (t.left for t in terms if is_feature(t.left))
 
     def updates(self) -> Iterator[Vector]:
-        """The constants and columns in the order of the outcomes, as they stand in the problem."""
+        """What spans the constants and columns of every outcome, outcome by outcome."""
         groups = self.products.groups
         outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
         owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
         within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
         seen: set[Any] = set()
         order = np.argsort(outcomes, kind="stable")
+        if self.kind == "exact":
+            # Neighbours often share their state, and so a direction; far from one another they
+            # soon span all. The reduced basis of rationals is the same in any order.
+            order = order[np.argsort(np.arange(len(order)) * GOLDEN % 1.0)]
         for at in (i for p in blocks(len(order)) for i in order[p].tolist()):
             outcome, group = int(outcomes[at]), groups[owner[at]]
             direction = self._direction(group, outcome)
@@ -103,27 +109,48 @@ class AtRest:
         return slot, left[1], int(self.products.rows[left[2]][outcome])
 
     def _of(self, outcome: int, group: Group, k: int) -> Iterator[Vector]:
-        constant: Vector = {}
+        rows: dict[Any, dict[int | None, Any]] = {}
         columns: dict[int, Vector] = {}
         for slot, terms in group.update.items():
-            by_left: dict[Any, dict[int | None, Any]] = {}
             for term in terms:
-                self._collect(by_left.setdefault(term.left, {}), term, outcome, k)
-            for left, row in by_left.items():
-                for j, factor in row.items():
-                    into = constant if j is None else columns.setdefault(j, {})
-                    for i, x in self.entries(left, outcome).items():
-                        add_to(into, self.starts[slot] + i, factor * x)
-        for slot, terms in group.update.items():
-            for term in terms:
+                self._collect(rows.setdefault((slot, term.left), {}), term, outcome, k)
                 if term.left is not None and term.left[0] == "weights" and not term.factors:
                     for i in range(self.d):
                         value = number_at(term.column, k)
                         add_to(columns.setdefault(self.starts[term.left] + i, {}), self.starts[slot] + i, value)  # fmt: skip
+        wanted = self._independent(rows) if not columns else None
+        constant: Vector = {}
+        for (slot, left), row in rows.items():
+            vector = self.entries(left, outcome) if row else {}
+            for j in row if wanted is None else wanted & row.keys():
+                into = constant if j is None else columns.setdefault(j, {})
+                for i, x in vector.items():
+                    add_to(into, self.starts[slot] + i, row[j] * x)
         for vector in (constant, *(columns[j] for j in sorted(columns))):
             kept = {i: vector[i] for i in sorted(vector) if counts(vector[i])}
             if kept:
                 yield kept
+
+    def _independent(self, rows: dict[Any, dict[int | None, Any]]) -> set[int | None] | None:
+        """The constant (None) and columns that span what all of an outcome's do; None stands for all.
+
+        The update is L R for the left vectors L and these rows R: the columns of R that come first
+        and are independent span all of its columns, so L times them spans all of L R. A formula is
+        not eliminated by, since it may be 0 somewhere, and a float not, since it is rounded.
+        """
+        if self.kind != "exact":
+            return None
+        lefts = [row for row in rows.values() if row]
+        chosen: set[int | None] = set()
+        for j in sorted({j for row in lefts for j in row}, key=lambda j: -1 if j is None else j):
+            if not lefts:
+                break
+            pivot = next((row for row in lefts if counts(row.get(j, 0))), None)
+            if pivot is None:
+                continue
+            chosen.add(j)
+            lefts = [_without(row, j, pivot) for row in lefts if row is not pivot]
+        return chosen
 
     def _collect(self, row: dict[int | None, Any], term: Term, outcome: int, k: int) -> None:
         """The term's part of the row that stands beside its left vector; None is the constant."""
@@ -170,6 +197,16 @@ def _filled(table: Any, rows: Any) -> set[int]:
         return set(np.flatnonzero(found).tolist())
     i, j = table.support()
     return set(j[np.isin(i, rows)].tolist())
+
+
+def _without(row: dict[Any, Any], j: Any, pivot: dict[Any, Any]) -> dict[Any, Any]:
+    """The row less the multiple of the pivot's that clears entry j."""
+    if not counts(row.get(j, 0)):
+        return row
+    factor, rest = row[j] / pivot[j], dict(row)
+    for i, x in pivot.items():
+        rest[i] = rest[i] - factor * x if i in rest else -(factor * x)
+    return rest
 
 
 def _largest(vector: Vector) -> float:
