@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix
+from obliquetd.algebra.float_rank import LARGEST, rank_of_doubles
 from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.columns import RoundedColumn, features_of
 from obliquetd.dynamics.products import Products
@@ -20,7 +22,7 @@ __all__ = ["AtRest", "Vector", "add_to", "counts", "number_at"]
 SAFETY = 4.0
 """Floats: an entry counts as zero within this times its error bound."""
 GOLDEN = (5**0.5 - 1) / 2
-"""The golden ratio: its multiples, less their integers, lie far from their neighbours."""
+"""The golden ratio: steps of so much of a ring lie far from one another."""
 Vector = dict[int, Any]
 
 
@@ -52,41 +54,58 @@ class AtRest:
     def most(self) -> int:
         """A bound on the dimension of all updates, also of those with a memory.
 
-        They lie along features that have an entry somewhere, unless weights or numbers are added too.
+        They lie in the span of the features' rows, unless weights or numbers are added too.
         """
         products, total = self.products, 0
-        seen: set[int] = set()
-        for table, row in {v[1:] for v in self._vectors()}:
-            seen |= _filled(features_of(products.ops, table), products.rows[row])
+        rows: dict[str, set[str]] = {}
+        for _, table, row in set(self._vectors()):
+            rows.setdefault(table, set()).add(row)
+        along_features = self._dimension(rows)
         for slot, over in products.weights.items():
             terms = [t for group in products.groups for t in group.update[slot]]
             along = all(t.left is not None and t.left[0] != "weights" for t in terms)
-            total += len(seen) if over and along else self.d if over else 1
+            total += along_features if over and along else self.d if over else 1
         return total
+
+    def _dimension(self, rows: dict[str, set[str]]) -> int:
+        """A bound on the dimension of what rows of features span: by their entries, and by their rank."""
+        seen: set[int] = set()
+        ranks: list[int | None] = []
+        for table, names in rows.items():
+            features = features_of(self.products.ops, table)
+            for name in names:
+                seen |= _filled(features, self.products.rows[name])
+            if self.kind != "symbolic":
+                found = np.unique(np.concatenate([self.products.rows[name] for name in names]))
+                ranks.append(_rank(features, found))
+        known = [rank for rank in ranks if rank is not None]
+        return min(len(seen), sum(known)) if ranks and len(known) == len(ranks) else len(seen)
 
     def _vectors(self) -> Iterator[Any]:
         for group in self.products.groups:
             for terms in (*group.update.values(), *group.handed.values()):
                 yield from (t.left for t in terms if is_feature(t.left))
 
-    def updates(self) -> Iterator[Vector]:
-        """What spans the constants and columns of every outcome, outcome by outcome."""
+    def updates(self, *, few: bool = False) -> Iterator[Vector]:
+        """What spans the constants and columns of every outcome, outcome by outcome.
+
+        With ``few`` they are some of them, about as many as are independent in an outcome.
+        """
         groups = self.products.groups
         outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
         owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
         within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
         seen: set[Any] = set()
         order = np.argsort(outcomes, kind="stable")
-        if self.kind == "exact":
-            # Neighbours often share their state, and so a direction; far from one another they
-            # soon span all. The reduced basis of rationals is the same in any order.
-            order = order[np.argsort(np.arange(len(order)) * GOLDEN % 1.0)]
-        for at in (i for p in blocks(len(order)) for i in order[p].tolist()):
+        # Neighbours often share their state, and so a direction; far from one another they soon
+        # span all. The reduced basis of rationals is the same in any order.
+        step = _stride(len(order)) if few or self.kind == "exact" else 1
+        for at in (i for p in blocks(len(order)) for i in _steps(order, p, step)):
             outcome, group = int(outcomes[at]), groups[owner[at]]
             direction = self._direction(group, outcome)
             if direction is not None and direction in seen:
                 continue
-            found = list(self._of(outcome, group, int(within[at])))
+            found = list(self._of(outcome, group, int(within[at]), few))
             if direction is not None and found:
                 seen.add(direction)
                 found = [max(found, key=_largest)] if self.kind == "float" else found[:1]
@@ -108,49 +127,35 @@ class AtRest:
             return None
         return slot, left[1], int(self.products.rows[left[2]][outcome])
 
-    def _of(self, outcome: int, group: Group, k: int) -> Iterator[Vector]:
+    def _of(self, outcome: int, group: Group, k: int, few: bool) -> Iterator[Vector]:
         rows: dict[Any, dict[int | None, Any]] = {}
-        columns: dict[int, Vector] = {}
+        decays: list[tuple[int, int, Any]] = []  # multiples of whole vectors of weights
         for slot, terms in group.update.items():
             for term in terms:
                 self._collect(rows.setdefault((slot, term.left), {}), term, outcome, k)
                 if term.left is not None and term.left[0] == "weights" and not term.factors:
-                    for i in range(self.d):
-                        value = number_at(term.column, k)
-                        add_to(columns.setdefault(self.starts[term.left] + i, {}), self.starts[slot] + i, value)  # fmt: skip
-        wanted = self._independent(rows) if not columns else None
+                    value = number_at(term.column, k)
+                    decays.append((self.starts[term.left], self.starts[slot], value))
+        wanted = None
+        if few or (self.kind != "symbolic" and not decays):
+            wanted = _independent([row for row in rows.values() if row])
+            wanted |= {start + k % self.d for start, _, _ in decays}
         constant: Vector = {}
+        columns: dict[int, Vector] = {}
         for (slot, left), row in rows.items():
             vector = self.entries(left, outcome) if row else {}
             for j in row if wanted is None else wanted & row.keys():
                 into = constant if j is None else columns.setdefault(j, {})
                 for i, x in vector.items():
                     add_to(into, self.starts[slot] + i, row[j] * x)
+        for start, onto, value in decays:
+            for i in range(self.d):
+                if wanted is None or start + i in wanted:
+                    add_to(columns.setdefault(start + i, {}), onto + i, value)
         for vector in (constant, *(columns[j] for j in sorted(columns))):
             kept = {i: vector[i] for i in sorted(vector) if counts(vector[i])}
             if kept:
                 yield kept
-
-    def _independent(self, rows: dict[Any, dict[int | None, Any]]) -> set[int | None] | None:
-        """The constant (None) and columns that span what all of an outcome's do; None stands for all.
-
-        The update is L R for the left vectors L and these rows R: the columns of R that come first
-        and are independent span all of its columns, so L times them spans all of L R. A formula is
-        not eliminated by, since it may be 0 somewhere, and a float not, since it is rounded.
-        """
-        if self.kind != "exact":
-            return None
-        lefts = [row for row in rows.values() if row]
-        chosen: set[int | None] = set()
-        for j in sorted({j for row in lefts for j in row}, key=lambda j: -1 if j is None else j):
-            if not lefts:
-                break
-            pivot = next((row for row in lefts if counts(row.get(j, 0))), None)
-            if pivot is None:
-                continue
-            chosen.add(j)
-            lefts = [_without(row, j, pivot) for row in lefts if row is not pivot]
-        return chosen
 
     def _collect(self, row: dict[int | None, Any], term: Term, outcome: int, k: int) -> None:
         """The term's part of the row that stands beside its left vector; None is the constant."""
@@ -199,14 +204,54 @@ def _filled(table: Any, rows: Any) -> set[int]:
     return set(j[np.isin(i, rows)].tolist())
 
 
+def _stride(count: int) -> int:
+    """A step through that many places, in a ring, that meets each and lands far from the last ones."""
+    step = max(round(GOLDEN * count), 1)
+    while math.gcd(step, count) > 1:
+        step += 1
+    return step
+
+
+def _steps(order: Any, part: slice, step: int) -> list[int]:
+    """The places that a part of the steps lands on."""
+    found: list[int] = order[np.arange(part.start, part.stop) * step % len(order)].tolist()
+    return found
+
+
+def _independent(rows: list[dict[int | None, Any]]) -> set[int | None]:
+    """The constant (None) and columns that span what all of an outcome's do.
+
+    The update is L R for the left vectors L and these rows R: independent columns of R that span
+    all of its columns are enough, since L times them spans all of L R. The largest entry of a row
+    of floats is eliminated by, and the first of one of rationals.
+    """
+    chosen: set[int | None] = set()
+    while rows:
+        pivot, *others = rows
+        j = max(pivot, key=lambda i: abs(getattr(pivot[i], "value", bool(pivot[i]))))
+        if counts(pivot[j]):
+            chosen.add(j)
+            others = [_without(row, j, pivot) for row in others]
+        rows = others
+    return chosen
+
+
 def _without(row: dict[Any, Any], j: Any, pivot: dict[Any, Any]) -> dict[Any, Any]:
     """The row less the multiple of the pivot's that clears entry j."""
     if not counts(row.get(j, 0)):
         return row
-    factor, rest = row[j] / pivot[j], dict(row)
-    for i, x in pivot.items():
-        rest[i] = rest[i] - factor * x if i in rest else -(factor * x)
-    return rest
+    factor = row[j] / pivot[j]
+    rest = {i: row[i] - factor * pivot[i] if i in row else -(factor * pivot[i]) for i in pivot}
+    return {**row, **rest, j: factor - factor}
+
+
+def _rank(table: Any, rows: Any) -> int | None:
+    """The rank of some rows of features; None where it is not known exactly, or too dear."""
+    if not isinstance(table, FloatMatrix):
+        return int(table.submatrix(rows.tolist(), range(table.shape[1])).rank())
+    if table.sparse or table.shape[0] * table.shape[1] > LARGEST or np.any(table.error):
+        return None
+    return rank_of_doubles(table.array[rows])
 
 
 def _largest(vector: Vector) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 
 from obliquetd.algebra import Matrix
 from obliquetd.dynamics.at_rest import AtRest, Vector, counts
+from obliquetd.dynamics.float_span import all_coordinates
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import Rounded, native_matrix
@@ -150,11 +151,15 @@ def span_of_updates(
     if products:
         at_rest = AtRest(products)
         echelon.most, updates = at_rest.most, at_rest.updates()
+        some = at_rest.updates(few=True)
     else:
-        updates = _updates(rule, samples())
+        updates, some = _updates(rule, samples()), _updates(rule, samples())
+    if arithmetic.kind == "float":
+        spanned = all_coordinates(some, echelon.most)
+        echelon.rows = {i: {i: Rounded(1.0)} for i in spanned}
     if symbolic:
         critical += _insert_by_direction(echelon, rule, updates)
-    else:
+    elif not echelon.full:
         for vector in updates:
             echelon.insert(vector)
             if echelon.full:
