@@ -75,9 +75,8 @@ class AtRest:
             features = features_of(self.products.ops, table)
             for name in names:
                 seen |= _filled(features, self.products.rows[name])
-            if self.kind != "symbolic":
-                found = np.unique(np.concatenate([self.products.rows[name] for name in names]))
-                ranks.append(_rank(features, found))
+            found = np.unique(np.concatenate([self.products.rows[name] for name in names]))
+            ranks.append(_rank(features, found))
         known = [rank for rank in ranks if rank is not None]
         return min(len(seen), sum(known)) if ranks and len(known) == len(ranks) else len(seen)
 
@@ -137,8 +136,9 @@ class AtRest:
                     value = number_at(term.column, k)
                     decays.append((self.starts[term.left], self.starts[slot], value))
         wanted = None
-        if few or (self.kind != "symbolic" and not decays):
-            wanted = _independent([row for row in rows.values() if row])
+        if few or not decays:
+            choose = _spanning_formulas if self.kind == "symbolic" else _independent
+            wanted = choose([row for row in rows.values() if row])
             wanted |= {start + k % self.d for start, _, _ in decays}
         constant: Vector = {}
         columns: dict[int, Vector] = {}
@@ -234,6 +234,37 @@ def _independent(rows: list[dict[int | None, Any]]) -> set[int | None]:
             others = [_without(row, j, pivot) for row in others]
         rows = others
     return chosen
+
+
+def _spanning_formulas(rows: list[dict[int | None, Any]]) -> set[int | None]:
+    """The same for rows of formulas, which span at every value of the symbols.
+
+    Only a constant is eliminated by, since a formula may be 0. Of one row that is left, entries
+    whose numerators have no common factor are enough; of several rows, none is spared.
+    """
+    chosen: set[int | None] = set()
+    while rows:
+        pivot = next(((row, j) for row in rows for j in row if _constant(row[j])), None)
+        if pivot is None:
+            break
+        row, j = pivot
+        chosen.add(j)
+        others = [_without(other, j, row) for other in rows if other is not row]
+        rows = [kept for other in others if (kept := {i: x for i, x in other.items() if x})]
+    if len(rows) > 1:
+        return chosen.union(*rows)
+    common = None
+    for j, x in rows[0].items() if rows else ():
+        chosen.add(j)
+        common = x.numer if common is None else common.gcd(x.numer)
+        if common.is_ground:
+            break
+    return chosen
+
+
+def _constant(value: Any) -> bool:
+    """Whether a rational function is a number other than 0."""
+    return bool(value and value.numer.is_ground and value.denom.is_ground)
 
 
 def _without(row: dict[Any, Any], j: Any, pivot: dict[Any, Any]) -> dict[Any, Any]:

@@ -46,6 +46,8 @@ __all__ = ["Expectation", "endless_trace", "sums_of"]
 
 FEW = 3_000
 """Runs of the rule times features, up to which outcome by outcome is the quicker way."""
+DEARER = 50
+"""How many runs on numbers cost what one on formulas does."""
 
 
 class Expectation:
@@ -74,7 +76,8 @@ class Expectation:
         """The sums by products of matrices; None where the rule is run outcome by outcome."""
         rule = self.rule
         runs = rule.size + 1 + (rule.memory_size if self.carried else 0)
-        if len(self.ops.state) * runs * rule.d < FEW:
+        few = FEW / DEARER if self.arithmetic.kind == "symbolic" else FEW
+        if len(self.ops.state) * runs * rule.d < few:
             return None
         found = sums_of(rule, self._weights, carried=self.carried)
         if found and found.products.many:

@@ -470,3 +470,49 @@ def test_dependent_features_are_no_full_span():
     phi = np.c_[phi, phi[:, 0] + phi[:, 1]]
     for learner, dimension in ((TD(), 5), (GTD2(), 10)):
         assert mean_dynamics(problem.replace(features=phi), learner).span.shape[1] == dimension
+
+
+@pytest.mark.parametrize(
+    "learner", [TD(), SETD(), GTD2(), TDRC(), HTD(), ResidualGradient(), TD(lam="1/2")], ids=str
+)
+def test_a_span_of_formulas_is_that_of_each_value_outside_its_critical_ones(learner, monkeypatch):
+    """What an outcome's formulas span is picked from them; a value at which they vanish must be told.
+
+    No other is told than where each of its formulas is looked at, one by one.
+    """
+    monkeypatch.setattr(expectations, "FEW", 0)
+    x = sp.Symbol("x")
+    base = random_problem(3, 2, seed=1, discount=R(1, 2))
+    loop = chain([(0, 0, 1, x * (x - 2))], features=[[x]])
+    two = chain([(0, 1, 1, x * (x - 1)), (1, 0, 1, 0)], features=[[x, x * (x + 1)], [0, 0]])
+    problems = [loop, two]
+    for features in (
+        [[1, 0], [x, 1], [1 - x, x]],
+        [[x, x], [x**2, x], [1, 1]],
+        [[x, 0], [0, x * (x - 2)], [0, 0]],
+        [[1, x], [2, 2 * x], [3, 3 * x]],
+        [[x - 1, x - 2], [0, 0], [0, 0]],
+    ):
+        problems.append(base.replace(features=features))
+    for problem in problems:
+        try:
+            expectation = mean_dynamics(problem, learner).expectation
+            span = expectation.span
+        except SignUndecidedError:  # SETD's weights change with x
+            continue
+        one_by_one = span_of_updates(
+            expectation.rule, lambda e=expectation: e.samples, carried=expectation.carried
+        )
+        assert span.dimension == one_by_one.dimension
+        for value in (-1, 0, R(1, 2), 2, 3):
+            at = mean_dynamics(problem.subs({x: value}), learner)
+            there = at.expectation.span.dimension
+            told = lost_at(span, x, value)
+            assert there == span.dimension or told
+            assert lost_at(one_by_one, x, value) or not told
+
+
+def lost_at(span, x, value):
+    """Whether a dimension may be lost where the symbol has that value."""
+    parts = (p.as_expr() for c in span.critical for p in (c.numer, c.denom))
+    return any(p.subs(x, value) == 0 for p in parts)
