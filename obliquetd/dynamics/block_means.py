@@ -226,6 +226,66 @@ class BlockMeans:
         """The blocks whose A is not known, once it has been asked for: (B,) bool."""
         return self._memories[2]
 
+    # --- the updates themselves -----------------------------------------------------------------
+
+    def updates(self, which: Any) -> dict[Any, Floats]:
+        """The updates c + G x of all outcomes of some blocks, memory empty: the columns of G by slot, and c by None.
+
+        (blocks, outcomes, D, columns) each.
+        """
+        count, m = len(self.blocks), self.run.row(None).shape[1]
+        columns: dict[Any, Floats] = {}
+        for where, numbers in self.placed(weighted=False).items():
+            c = numbers.reshape(count, m)[which]
+            place = None if where.by is None else self.run.weights[where.by]
+            width = 1 if place is None else place.stop - place.start
+            if where.by not in columns:
+                columns[where.by] = np.zeros((len(which), m, self.run.size, width))
+            part = columns[where.by][:, :, self.run.weights[where.slot]]
+            if where.left is not None and where.left[0] == "weights":
+                part += c[..., None, None] * np.eye(width)
+                continue
+            left, other = (
+                np.take_along_axis(self.table(v)[which], self.run.row(v)[which][..., None], axis=1)
+                for v in (where.left, where.other)
+            )
+            part += c[..., None, None] * left[..., :, None] * other[..., None, :]
+        return columns
+
+    def sizes(self) -> Floats:
+        """For each outcome how large the parts are of which G is the sum, memory empty."""
+        total = self._full()
+        for where, numbers in self.placed(weighted=False).items():
+            if where.by is None:
+                continue
+            size = np.abs(numbers)
+            if where.left is None or where.left[0] != "weights":
+                for vector in (where.left, where.other):
+                    rows = np.abs(self.table(vector)).max(axis=2)
+                    size = size * np.take_along_axis(rows, self.run.row(vector), axis=1).ravel()
+            total += size
+        return total
+
+    def gram(self, which: Any) -> Floats:
+        """G G' of some blocks, where the columns of G are the updates of all outcomes, memory empty."""
+        total: Floats = np.zeros((len(which), self.run.size, self.run.size))
+        for found in self.updates(which).values():
+            total += np.einsum("bmij,bmkj->bik", found, found)
+        return total
+
+    def least_rank(self, which: Any) -> Any:
+        """From what rank of G on its columns surely span all updates: memories may reach more than it shows."""
+        if not self.run.carried:
+            return 0
+        features = np.linalg.matrix_rank(self.blocks.features[which])
+        total = np.zeros(len(which), dtype=int)
+        for slot, place in self.run.weights.items():
+            lefts = [t.left for group in self.run.groups for t in group.update[slot]]
+            along = all(v is not None and (is_feature(v) or v[0] == "memory") for v in lefts)
+            width = place.stop - place.start
+            total += features if along and width > 1 else width
+        return total
+
 
 def _solve(system: Floats, right: Floats, doubt: Any) -> Floats:
     """The solutions, 0 where the system is nearly singular, which is noted."""

@@ -255,6 +255,10 @@ class Lifted:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is tuple and len(key) == 2 and type(key[0]) is int:  # what rules ask for
+            known = self._rows.get(key[0])
+            if known is not None:
+                return known[key[1]]
         at, *rest = key if isinstance(key, tuple) else (key,)
         if not isinstance(at, int | np.integer):
             return np.stack([self._row(i) for i in range(len(self))])[key]

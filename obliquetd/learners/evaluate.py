@@ -17,7 +17,7 @@ import sympy as sp
 
 from obliquetd.algebra import simplest_fraction
 from obliquetd.learners.functions import rebuilt
-from obliquetd.learners.state import size, views
+from obliquetd.learners.state import layout, placed, size
 from obliquetd.learners.words import Transition
 
 __all__ = ["PlainRule", "as_array", "written"]
@@ -60,6 +60,10 @@ def on_numbers(function: Any, convert: Convert) -> Any:
 def as_array(values: Any, shape: tuple[int, ...]) -> Any:
     """An array of objects, so that each entry stays the number that it is."""
     out = np.empty(shape, dtype=object)
+    if len(shape) == 1:
+        for i in range(shape[0]):
+            out[i] = values[i]
+        return out
     for place in np.ndindex(*shape):
         entry = values
         for i in place:
@@ -87,6 +91,8 @@ class PlainRule:
         self.numbers = learner.numbers(**values)
         self.size = size(learner.weights, d, self.numbers)
         self.memory_size = size(learner.memory, d, self.numbers)
+        self._weights = layout(learner.weights, d, self.numbers)
+        self._memory = layout(learner.memory, d, self.numbers)
 
     @cached_property
     def _rule(self) -> Any:
@@ -98,8 +104,8 @@ class PlainRule:
         """The weights and the memory after one transition, and the TD error."""
         x, m = as_array(weights, (self.size,)), as_array(memory, (self.memory_size,))
         delta = self._rule(
-            views(self.learner.weights, self.d, self.numbers, x),
-            views(self.learner.memory, self.d, self.numbers, m),
+            placed(self.learner.weights, self._weights, x),
+            placed(self.learner.memory, self._memory, m),
             transition,
             alpha,
             self.numbers,

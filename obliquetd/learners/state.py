@@ -37,6 +37,8 @@ __all__ = [
     "Trace",
     "Vector",
     "floats",
+    "layout",
+    "placed",
     "shapes",
     "size",
     "views",
@@ -168,6 +170,22 @@ def size(state: type, d: int, numbers: Any) -> int:
     return sum(math.prod(shape) for shape in shapes(state, d, numbers).values())
 
 
+def layout(state: type, d: int, numbers: Any) -> tuple[tuple[slice, tuple[int, ...]], ...]:
+    """Where each declared array stands in one flat array, and its shape."""
+    out = []
+    start = 0
+    for shape in shapes(state, d, numbers).values():
+        end = start + math.prod(shape)
+        out.append((slice(start, end), shape))
+        start = end
+    return tuple(out)
+
+
+def placed(state: type, places: Any, flat: Any) -> Any:
+    """A declared state whose arrays are the parts of one flat array that a layout says."""
+    return state(*[flat[place].reshape(shape) for place, shape in places])
+
+
 def views(state: type, d: int, numbers: Any, flat: Any) -> Any:
     """A declared state whose arrays are views of one flat array.
 
@@ -185,13 +203,7 @@ def views(state: type, d: int, numbers: Any, flat: Any) -> Any:
     >>> x.w[0]
     np.float64(2.0)
     """
-    arrays: list[Any] = []
-    start = 0
-    for shape in shapes(state, d, numbers).values():
-        end = start + math.prod(shape)
-        arrays.append(flat[start:end].reshape(shape))
-        start = end
-    return state(*arrays)
+    return placed(state, layout(state, d, numbers), flat)
 
 
 def floats(state: type, d: int, numbers: Any) -> tuple[Any, Any]:

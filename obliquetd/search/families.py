@@ -7,6 +7,7 @@ construction or says so by returning None.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.dynamics.blocks import Blocks
+from obliquetd.dynamics.pairs import Arrows
 from obliquetd.mdp import MDP, Policy
 from obliquetd.problem import PolicyEvaluation
 
@@ -61,6 +63,42 @@ class Family:
         In the place of the others stands some problem.
         """
         raise TypeError("Family is abstract")
+
+    @property
+    def kinds(self) -> list[tuple[float, float]]:
+        """The chances pi and mu of the actions that there are."""
+        raise TypeError("Family is abstract")
+
+    @property
+    def kind_of(self) -> list[int]:
+        """Which of them each outcome of a state in :meth:`blocks` is of."""
+        raise TypeError("Family is abstract")
+
+    def arrows(
+        self, genomes: npt.NDArray[np.int64], kinds: Iterable[int]
+    ) -> tuple[dict[int, Arrows], npt.NDArray[np.bool_]]:
+        """The outcomes of some kinds as pairs of feature vectors, and which genomes are in the family."""
+        raise TypeError("Family is abstract")
+
+    @property
+    def vectors_count(self) -> int:
+        """How many feature vectors a state can have."""
+        return int((2 * self.largest + 1) ** self.features)
+
+    def vectors(self) -> npt.NDArray[np.float64]:
+        """All feature vectors that a state can have, in the order of their codes."""
+        entries = np.arange(-self.largest, self.largest + 1.0)
+        grid = np.meshgrid(*[entries] * self.features, indexing="ij")
+        return np.stack(grid, axis=-1).reshape(-1, self.features)
+
+    def codes(self, genomes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The number of each state's feature vector among all of them, (n, B)."""
+        genes, first, d = genomes.T, len(self.chain_genes), self.features
+        base = 2 * self.largest + 1
+        out = genes[first::d]
+        for j in range(1, d):
+            out = out * base + genes[first + j :: d]
+        return out + (self.vectors_count - 1) // 2  # the number of the vector 0
 
     def _floats(self, genomes: npt.NDArray[np.int64], **arrays: Any) -> Blocks:
         """Blocks with the features of the genomes."""
@@ -128,6 +166,33 @@ class OffPolicy(Family):
         )
         return found, np.ones(count, dtype=bool)
 
+    @property
+    def kinds(self) -> list[tuple[float, float]]:
+        return [(1.0, 1 / self.states), (0.0, (self.states - 1) / self.states)]
+
+    @property
+    def kind_of(self) -> list[int]:
+        return [0] + [1] * (self.states - 1)
+
+    def arrows(
+        self, genomes: npt.NDArray[np.int64], kinds: Iterable[int]
+    ) -> tuple[dict[int, Arrows], npt.NDArray[np.bool_]]:
+        n, count, codes = self.states, len(genomes), self.codes(genomes)
+        left = codes * self.vectors_count
+        solid = genomes.T[:n]
+        weight = np.full((1, 1), 1 / n**2)  # xi and the chance of each next state are 1/n
+        out = {}
+        for kind in kinds:
+            if kind == 0:
+                reached = codes.ravel().take(solid * count + np.arange(count))
+                out[kind] = Arrows(left + reached, weight)
+            else:
+                others = np.arange(n - 1)[:, None, None]
+                to = others + (others >= solid)
+                reached = codes.ravel().take(to * count + np.arange(count))
+                out[kind] = Arrows((left + reached).reshape(-1, count), weight)
+        return out, np.ones(count, dtype=bool)
+
 
 class OnPolicy(Family):
     """One action, transition probabilities proportional to small integers."""
@@ -150,10 +215,7 @@ class OnPolicy(Family):
 
     def blocks(self, genomes: npt.NDArray[np.int64]) -> tuple[Blocks, npt.NDArray[np.bool_]]:
         n, count = self.states, len(genomes)
-        weights = genomes[:, : n * n].reshape(count, n, n).astype(float)
-        inside = _irreducible(weights)
-        weights[~inside] = 1.0
-        P = weights / weights.sum(axis=2, keepdims=True)
+        P, inside = self._chains(genomes)
         found = self._floats(
             genomes,
             next_state=np.broadcast_to(np.arange(n), (count, n, n)),
@@ -163,6 +225,33 @@ class OnPolicy(Family):
             xi=_stationary(P),
         )
         return found, inside
+
+    def _chains(
+        self, genomes: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """The transition matrices (B, n, n), and which genomes have one with one closed class that is everything."""
+        n = self.states
+        weights = genomes[:, : n * n].reshape(len(genomes), n, n).astype(float)
+        inside = _irreducible(weights)
+        weights[~inside] = 1.0
+        return weights / weights.sum(axis=2, keepdims=True), inside
+
+    @property
+    def kinds(self) -> list[tuple[float, float]]:
+        return [(1.0, 1.0)]
+
+    @property
+    def kind_of(self) -> list[int]:
+        return [0] * self.states
+
+    def arrows(
+        self, genomes: npt.NDArray[np.int64], kinds: Iterable[int]
+    ) -> tuple[dict[int, Arrows], npt.NDArray[np.bool_]]:
+        count, codes = len(genomes), self.codes(genomes)
+        P, inside = self._chains(genomes)
+        pairs = (codes[:, None] * self.vectors_count + codes).reshape(-1, count)
+        weight = (_stationary(P)[:, :, None] * P).reshape(count, -1).T
+        return {kind: Arrows(pairs, weight) for kind in kinds}, inside
 
 
 def _irreducible(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:

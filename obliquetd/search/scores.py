@@ -1,14 +1,17 @@
 """How near genomes are to what is looked for, many at a time.
 
 The score of a candidate is the smallest real part of an eigenvalue of A in floats, over the norm of A. A rule that
-can be run once for many problems (:mod:`obliquetd.dynamics.blocks`) is; before, it is held against the rule run
-outcome by outcome on some candidates. Other rules, and candidates in doubt, go one by one.
+can be run once for many problems (:mod:`obliquetd.dynamics.blocks`) is, or once for all pairs of feature vectors
+(:mod:`obliquetd.dynamics.pairs`) where they are few; before, it is held against the rule run outcome by outcome on
+some candidates. Other rules, and candidates in doubt, go one by one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +22,8 @@ from obliquetd.dynamics.block_margins import margins
 from obliquetd.dynamics.block_means import BlockMeans
 from obliquetd.dynamics.blocks import BlockRule
 from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.dynamics.pairs import LookedUp, PairMeans, PairTable
+from obliquetd.dynamics.tapes import may_be_recorded
 from obliquetd.errors import MathematicalError
 from obliquetd.learners import Learner
 from obliquetd.learners.functions import is_shipped
@@ -53,23 +58,43 @@ def _score(dyn: MeanDynamics) -> float:
     return margin / float(np.linalg.norm(np.asarray(dyn.A)))
 
 
-def scores(family: Family, learner: Learner, genomes: npt.NDArray[np.int64]) -> Scores:
-    """The scores of many genomes (B, genes), in blocks of a bounded size."""
-    out = Scores(np.full(len(genomes), np.inf), np.zeros(len(genomes), dtype=bool), {})
-    fast = runs_in_blocks(family, learner)
+def scores(
+    family: Family, learner: Learner, genomes: npt.NDArray[np.int64], below: Any = None
+) -> Scores:
+    """The scores of many genomes (B, genes), in blocks of a bounded size.
+
+    Of numbers ``below``, (B,), a score that is no less may be given as infinite.
+    """
     step = _candidates_a_block(family, learner)
-    for start in range(0, len(genomes), step):
-        part = genomes[start : start + step]
-        left = _by_block(family, learner, part, out, start) if fast else range(len(part))
-        for k in left:
-            try:
-                found = score(family, learner, _genome(part[k]))
-            except MathematicalError as error:  # this one has no mean dynamics; others may
-                out.errors[start + k] = str(error)
-                continue
-            if found is not None:
-                out.values[start + k], out.judged[start + k] = found, True
-    return out
+    parts = [
+        _of_block(family, learner, genomes[k : k + step], None if below is None else below[k : k + step])
+        for k in range(0, max(1, len(genomes)), step)
+    ]  # fmt: skip
+    if len(parts) == 1:
+        return parts[0]
+    errors = {k * step + i: e for k, part in enumerate(parts) for i, e in part.errors.items()}
+    values, judged = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return Scores(values, judged, errors)
+
+
+def _of_block(
+    family: Family, learner: Learner, genomes: npt.NDArray[np.int64], below: Any
+) -> Scores:
+    """The scores of one block; what is not known from all at once is judged one by one."""
+    found = _together(family, learner, genomes, below) if runs_in_blocks(family, learner) else None
+    if found is None:
+        found = np.full(len(genomes), np.inf), np.zeros(len(genomes), dtype=bool), None
+    values, judged, left = found
+    errors = {}
+    for k in range(len(genomes)) if left is None else left.tolist():
+        try:
+            one = score(family, learner, _genome(genomes[k]))
+        except MathematicalError as error:  # this one has no mean dynamics; others may
+            errors[k] = str(error)
+            continue
+        if one is not None:
+            values[k], judged[k] = one, True
+    return Scores(values, judged, errors)
 
 
 def _candidates_a_block(family: Family, learner: Learner) -> int:
@@ -81,21 +106,71 @@ def _genome(row: npt.NDArray[np.int64]) -> Genome:
     return tuple(row.tolist())
 
 
-def _by_block(
-    family: Family, learner: Learner, genomes: npt.NDArray[np.int64], out: Scores, start: int
-) -> list[int]:
-    """Fill in the scores of a block; those that are left to be judged one by one."""
-    blocks, inside = family.blocks(genomes)
+def _together(
+    family: Family, learner: Learner, genomes: npt.NDArray[np.int64], below: Any
+) -> tuple[Any, Any, Any] | None:
+    """Scores, which are known, and the places of those in doubt; None where the block does not tell."""
     try:
-        found, doubt = margins(BlockMeans(BlockRule(learner, blocks)))
-        if not is_shipped(learner.rule) and not _holds(family, learner, genomes, inside, found):
-            return list(range(len(genomes)))
+        means, inside = means_of(family, learner, genomes)
+        values, doubt = margins(means, below)
+        if not is_shipped(learner.rule) and not _holds(family, learner, genomes, inside, values):
+            return None
     except Exception:  # a rule may raise anything on some outcome; one by one it is known on which
-        return list(range(len(genomes)))
-    known = inside & ~doubt
-    out.values[start : start + len(genomes)] = np.where(known, found, np.inf)
-    out.judged[start : start + len(genomes)] = known
-    return [int(k) for k in np.flatnonzero(inside & doubt)]
+        return None
+    judged = inside > doubt
+    if not judged.all():
+        values[~judged] = np.inf
+    return values, judged, (inside & doubt).nonzero()[0]
+
+
+def means_of(
+    family: Family, learner: Learner, genomes: npt.NDArray[np.int64]
+) -> tuple[Any, npt.NDArray[np.bool_]]:
+    """The expected updates of a block, from a table of pairs where there is one; and which are in the family."""
+    table = table_of(family, learner)
+    if table is not None and not table.reads_memory:
+        arrows, inside = family.arrows(genomes, table.moving)
+        return PairMeans(table, arrows, len(genomes)), inside
+    blocks, inside = family.blocks(genomes)
+    if table is None:
+        _judged_without[family, learner] += blocks.chance.size
+        return BlockMeans(BlockRule(learner, blocks)), inside
+    kinds = np.array(family.kind_of)
+    return BlockMeans(LookedUp(learner, blocks, table, family.codes(genomes).T, kinds)), inside
+
+
+def table_of(family: Family, learner: Learner) -> PairTable | None:
+    """What the rule makes of all pairs of feature vectors; None where it reads more than these, or they are many.
+
+    They are not too many where as many outcomes have been judged without a table.
+    """
+    outcomes = _outcomes_of_a_table(family, learner)
+    if outcomes > max(LARGEST_TABLE, _judged_without[family, learner]):
+        return None
+    return _made_table(family, learner)
+
+
+_judged_without: Counter[tuple[Family, Learner]] = Counter()
+"""Outcomes that were judged without a table: how long a search goes on is not known before."""
+
+
+@lru_cache(64)
+def _outcomes_of_a_table(family: Family, learner: Learner) -> float:
+    outcomes = len(family.kinds) * family.vectors_count**2
+    if not may_be_recorded(learner) or outcomes > MOST_NUMBERS:
+        return np.inf
+    numbers = outcomes * (2 * learner.size(family.features) ** 2 + 1)
+    return outcomes if numbers <= MOST_NUMBERS else np.inf
+
+
+@lru_cache(16)
+def _made_table(family: Family, learner: Learner) -> PairTable | None:
+    try:
+        found = PairTable(learner, family.vectors(), family.kinds, float(Fraction(family.discount)))
+        _ = found.columns if found.reads_memory else found.moving
+    except Exception:  # a rule may raise anything on some outcome; one by one it is known on which
+        return None
+    return found
 
 
 def _holds(
@@ -113,6 +188,8 @@ def _holds(
     return True
 
 
+LARGEST_TABLE, MOST_NUMBERS = 20_000, 6_000_000
+"""Outcomes of a table of pairs that is made at once, in some milliseconds; and numbers of one of some 50 MB."""
 CLOSE = 1e-5
 """The distance of two scores that rounding can make where an eigenvalue is a multiple one."""
 
@@ -126,10 +203,10 @@ def runs_in_blocks(family: Family, learner: Learner) -> bool:
     genomes = np.random.default_rng(0).integers(low, high + 1, size=(TRIED, len(low)))
     blocks, inside = family.blocks(genomes)
     try:
-        means = BlockMeans(BlockRule(learner, blocks))
-        A, doubt = means.A, means.in_doubt
-        if not means.run.is_of_wholes():
+        if not BlockRule(learner, blocks).is_of_wholes():
             return False
+        means, inside = means_of(family, learner, genomes)
+        A, doubt = means.A, means.in_doubt
     except Exception:  # a user's rule may raise anything; the general route knows what it means
         return False
     held = 0

@@ -2,8 +2,8 @@
 
 1. Draw a genome and walk: change an integer or two, and keep the change where the smallest
    real part of an eigenvalue of A (in floats, over the norm of A) falls. Many walks go side by side.
-2. Below zero, decide exactly, for the learner and for the ones that are to stay stable.
-3. Shrink: lower the integers one after the other while the exact verdict stands.
+2. Below zero, decide for the learner and for the ones that are to stay stable: exactly, where a walk ends.
+3. Shrink: lower the integers one after the other while the verdict stands; the last one is exact.
 4. Certify.
 """
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from obliquetd.algebra import exactify, serial_number
-from obliquetd.dynamics import mean_dynamics
+from obliquetd.dynamics import MeanDynamics
 from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError
 from obliquetd.formats.model import read_json, write_json
 from obliquetd.learners import Learner, require_learner, require_learners
@@ -34,8 +34,10 @@ from obliquetd.search.walk import walks as walk_on
 
 __all__ = ["SearchResult", "find_unstable"]
 
-AT_FIRST, AT_MOST = 4, 256
+AT_FIRST, AT_MOST = {"one by one": 1, "blocks": 4, "table": 64}, 1024
 """Walks that go side by side: few at first, since most questions with an answer have it soon."""
+GROWTH = 16
+"""How many times more go side by side next."""
 WORTH_PROCESSES = 4.0
 """Seconds that the walks ahead would take in this process, from which others are asked to help."""
 
@@ -160,7 +162,7 @@ def find_unstable(
     )
     so_far = _resume(checkpoint, quest)
     _save(checkpoint, quest, so_far)
-    pace = Pace(workers or os.cpu_count() or 1, AT_FIRST if quest.side_by_side else 1)
+    pace = Pace(workers or os.cpu_count() or 1, AT_FIRST[quest.route])
     with progress() as report:
         report("walking", so_far.walks, walks)
         while so_far.walks < walks:
@@ -172,28 +174,23 @@ def find_unstable(
                 so_far = so_far.after(end)
                 report("walking", so_far.walks, walks)
                 if end.genome is not None:
-                    small, looked = shrink(quest, end.genome)
-                    problem = quest.family.build(small)
-                    assert problem is not None
-                    certificate = mean_dynamics(problem, quest.learner).certificate()
+                    _, looked, found = shrink(quest, end.genome)
                     return SearchResult(
-                        problem, certificate, so_far.tried + looked, so_far.walks,
-                        so_far.passed_over, _companions(problem, quest.stable),
+                        found.problem, found.unstable.certificate(), so_far.tried + looked,
+                        so_far.walks, so_far.passed_over, _companions(found.stable),
                     )  # fmt: skip
             _save(checkpoint, quest, so_far)
     return SearchResult(None, None, so_far.tried, so_far.walks, so_far.passed_over)
 
 
-def _companions(
-    problem: PolicyEvaluation, learners: Iterable[Learner]
-) -> dict[str, dict[str, Any] | str]:
+def _companions(stable: Iterable[MeanDynamics]) -> dict[str, dict[str, Any] | str]:
     """A certificate of stability for each learner, by its label; why there is none, where there is none."""
     found: dict[str, dict[str, Any] | str] = {}
-    for learner in learners:
+    for dyn in stable:
         try:
-            found[learner.label] = mean_dynamics(problem, learner).certificate()
+            found[dyn.learner.label] = dyn.certificate()
         except MathematicalError as error:  # the verdict is exact all the same
-            found[learner.label] = str(error)
+            found[dyn.learner.label] = str(error)
     return found
 
 
@@ -242,13 +239,14 @@ class Pace:
         batch, start = ahead[: self.size], time.monotonic()
         found = walk_on(quest, batch)
         self.seconds = (time.monotonic() - start) / len(batch)
-        self.size = min(4 * self.size, self.most)
+        self.size = min(GROWTH * self.size, self.most)
         return found
 
     def _in_processes(self, quest: Quest, batch: range) -> list[End]:
         from joblib import delayed
 
-        parts = [batch[k : k + self.most] for k in range(0, len(batch), self.most)]
+        size = min(self.most, -(-len(batch) // self.workers))
+        parts = [batch[k : k + size] for k in range(0, len(batch), size)]
         calls = (delayed(walk_on)(quest, part) for part in parts)
         return [end for part in in_processes(calls, n_jobs=self.workers) for end in part]
 

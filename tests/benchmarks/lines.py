@@ -224,27 +224,10 @@ def limit(n):
     return lambda: step_size_limit(again(problem), TD()), lambda: np.linalg.eigvals(T)
 
 
-def scored(states, count):
-    """The scores of that many candidates off-policy for SETD, by its formula for them in numpy, 1000 at a time."""
-    rng = np.random.default_rng(0)
-
-    def some(many):
-        phi = rng.integers(-3, 4, size=(many, states, 2)).astype(float)
-        to = rng.integers(states, size=(many, states, 1))
-        gap = phi - G * np.take_along_axis(phi, to, axis=1)
-        up, down = (gap * phi).sum(axis=2), (gap * gap).sum(axis=2)
-        omega = np.where(down > 0, np.maximum(up, 0) / np.where(down > 0, down, 1), 0)
-        A = (phi * omega[:, :, None]).transpose(0, 2, 1) @ gap / states
-        return np.linalg.eigvals(A).real.min(axis=1)
-
-    return lambda: [some(min(1000, count - k)) for k in range(0, count, 1000)]
-
-
 @line(
     "a candidate of a search for SETD that finds none, by walks",
-    "SETD's formula in numpy, 1000 at a time",
+    "SETD's walks in numpy",
     (12, 50, 400),
-    None,
     parts=lambda walks: 150 * walks,
 )
 def search_in_vain(walks):
@@ -255,17 +238,31 @@ def search_in_vain(walks):
         assert found.tried == 150 * walks
         return found
 
-    return ours, scored(3, 150 * walks)
+    return ours, sketches.setd_walks(3, walks, discount=0.1)
 
 
-@line("search for SETD, found and shrunk", "the same number of scores in numpy", (3, 4), None)
+@line(
+    "search for SETD, found and shrunk",
+    "SETD's walks in numpy, shrunk, A in fractions",
+    (3, 4),
+    None,
+)
 def search(n):
     from obliquetd import find_unstable
+    from obliquetd.search.families import FAMILIES
+    from obliquetd.search.walk import Quest
+    from obliquetd.search.walk import walks as walk_on
 
     def ours():
         return find_unstable(SETD(), n, 2, walks=12, seed=0, workers=1)
 
-    return ours, scored(n, ours().tried)
+    end = walk_on(Quest(FAMILIES["off-policy"](n, 2, "9/10"), SETD(), (), 0), range(12))[-1]
+    walked = sketches.setd_walks(n, 12, discount=G, changes=end.tried)
+    shrunk = sketches.setd_shrunk(n, end.genome, discount=Fraction(9, 10))
+    small, det, trace = shrunk()
+    assert min(det, trace) < 0
+    assert [abs(x) for x in small[n:]] == [abs(x) for x in ours().problem.Phi]
+    return ours, lambda: (walked(), shrunk())
 
 
 # --- chains and values --------------------------------------------------------------------

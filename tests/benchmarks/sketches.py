@@ -7,6 +7,8 @@ known to within a millionth and not to its exact ends.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import flint
 import numpy as np
 from scipy.linalg import solve_continuous_lyapunov
@@ -210,3 +212,114 @@ def _through(points, values):
     for x, y in zip(points[-2::-1], c[-2::-1], strict=True):
         p = p * flint.fmpq_poly([-x, 1]) + y
     return p
+
+
+def setd_scores(n, discount):
+    """For genomes (3 n, B), successors and then pairs of features, SETD's smallest real part over the norm of A."""
+
+    def scores(genomes):
+        count = genomes.shape[1]
+        phi = genomes[n:].reshape(n, 2, count).astype(float)
+        x, y = phi[:, 0], phi[:, 1]
+        to = genomes[:n] * count + np.arange(count)
+        u, v = (z - discount * z.ravel().take(to) for z in (x, y))
+        up, down = u * x + v * y, u * u + v * v
+        omega = np.maximum(up, 0) / np.where(down > 0, down, 1)
+        p, q = omega * x, omega * y
+        a, b, c, d = (np.einsum("sb,sb->b", *pair) for pair in ((p, u), (p, v), (q, u), (q, v)))
+        root = np.sqrt(np.maximum(((a - d) / 2) ** 2 + b * c, 0))
+        size = np.sqrt(a * a + b * b + c * c + d * d)
+        return ((a + d) / 2 - root) / np.where(size > 0, size, 1)
+
+    return scores
+
+
+def setd_walks(n, walks, *, discount, changes=150, seed=0, together=600):
+    """A search for SETD's counterexamples off-policy with two features: walks side by side, in numpy.
+
+    Each walk begins at random integers, draws one or two of them anew at each change, and keeps what lowers the
+    score. It draws from a generator of its own, so that it is the same whatever is walked beside it. Several changes
+    of each walk are judged at a time. Gives the genomes and scores that the walks end at.
+    """
+    genes = 3 * n
+    low = np.array([0] * n + [-3] * 2 * n)
+    span = np.array([n] * n + [7] * 2 * n, dtype=np.uint64)
+    scores = setd_scores(n, discount)
+
+    def below(halves, bound):
+        return ((halves * bound) >> np.uint64(32)).astype(int)
+
+    def run():
+        words = (genes + 6 * changes) // 2 + 1
+        raw = np.array([np.random.PCG64([seed, k]).random_raw(words) for k in range(walks)])
+        halves = raw.view(np.uint32)
+        genomes = low[:, None] + below(halves[:, :genes], span).T
+        places, values = (np.empty((2, walks, changes), dtype=int) for _ in range(2))
+        for k in range(0, walks, 64):  # parts that stay in a processor's cache
+            some = slice(k, k + 64)
+            drawn = halves[some, genes : genes + 5 * changes].reshape(-1, changes, 5)
+            first, second = (below(drawn[..., j], np.uint64(genes)) for j in (0, 1))
+            second = np.where(drawn[..., 4] >> np.uint32(31), second, first)
+            for j, place in enumerate((first, second)):
+                places[j, some] = place
+                values[j, some] = below(drawn[..., 2 + j], span.take(place)) + low.take(place)
+        places, values = places.reshape(2, -1), values.reshape(2, -1)
+        best, tried = scores(genomes), np.zeros(walks, dtype=int)
+        since = np.zeros(walks, dtype=int)
+        active = np.arange(walks)
+        while active.size:
+            ahead = np.minimum(
+                changes - tried[active], np.maximum(since[active], 1 + together // len(active))
+            )
+            who = np.repeat(active, ahead)
+            first = np.cumsum(ahead) - ahead
+            which = np.arange(len(who)) + np.repeat(tried[active] - first, ahead)
+            at = who * changes + which
+            tests, columns = genomes.take(who, axis=1), np.arange(len(who))
+            for k in (0, 1):
+                tests[places[k].take(at), columns] = values[k].take(at)
+            found = scores(tests)
+            better = np.flatnonzero(found < best[who])
+            new = np.ones(len(better), dtype=bool)
+            new[1:] = who[better[1:]] != who[better[:-1]]
+            better = better[new]
+            tried[active] += ahead
+            since[active] += ahead
+            kept = who[better]
+            tried[kept], since[kept] = which[better] + 1, 0
+            genomes[:, kept], best[kept] = tests[:, better], found[better]
+            active = active[tried[active] < changes]
+        return genomes, best
+
+    return run
+
+
+def setd_shrunk(n, genome, *, discount):
+    """The integers of an unstable genome brought towards 0 while SETD's score is negative; det A and its trace, exact."""
+    scores, gamma = setd_scores(n, float(discount)), discount
+
+    def run():
+        small, changed = list(genome), True
+        while changed:
+            changed = False
+            for k in range(3 * n):
+                tests = [
+                    [*small[:k], value, *small[k + 1 :]]
+                    for value in sorted(range(0 if k < n else -3, n if k < n else 4), key=abs)
+                    if abs(value) < abs(small[k])
+                ]
+                if not tests:
+                    continue
+                found = scores(np.array(tests).T)
+                if found.min() < -1e-4:
+                    small, changed = tests[int((found < -1e-4).argmax())], True
+        phi = [small[n + 2 * s : n + 2 * s + 2] for s in range(n)]
+        A = [[Fraction(0)] * 2 for _ in range(2)]
+        for s in range(n):
+            gap = [x - gamma * y for x, y in zip(phi[s], phi[small[s]], strict=True)]
+            up, down = sum(x * y for x, y in zip(gap, phi[s], strict=True)), sum(x * x for x in gap)
+            omega = up / down if up > 0 else 0
+            A = [[A[i][j] + omega * phi[s][i] * gap[j] for j in range(2)] for i in range(2)]
+        return small, A[0][0] * A[1][1] - A[0][1] * A[1][0], A[0][0] + A[1][1]
+
+    return run

@@ -61,7 +61,7 @@ def test_the_answer_is_that_of_the_first_walk_that_finds_one(monkeypatch):
     one = find_unstable(SETD(), 3, 2, seed=3, workers=1)
     monkeypatch.setattr(search, "in_processes", lambda calls, **_: [f(*a) for f, a, _ in calls])
     monkeypatch.setattr(search, "WORTH_PROCESSES", 0.0)
-    monkeypatch.setattr(search, "AT_FIRST", 1)
+    monkeypatch.setattr(search, "AT_FIRST", {"table": 1})
     two = find_unstable(SETD(), 3, 2, seed=3, workers=2)
     assert one.problem.mdp == two.problem.mdp
     assert one.problem.Phi == two.problem.Phi
@@ -181,8 +181,8 @@ def test_candidates_that_cannot_be_judged_are_counted(monkeypatch):
     """Every tenth that is looked at cannot be; each walk looks at 150."""
     true_scores, calls = walk.scores, itertools.count(1)
 
-    def sometimes(family, learner, genomes):
-        found = true_scores(family, learner, genomes)
+    def sometimes(family, learner, genomes, below=None):
+        found = true_scores(family, learner, genomes, below)
         for k in range(len(genomes)):
             if next(calls) % 10 == 0:
                 found.values[k], found.judged[k], found.errors[k] = np.inf, False, "no mean"

@@ -13,18 +13,20 @@ from obliquetd.search.walk import Quest, shrink, walks
 from tests.search.one_by_one import change, draw, walk
 
 
-@pytest.mark.parametrize("name", sorted(FAMILIES))
-def test_the_candidates_are_those_of_numpys_bounded_integers(name):
+@pytest.mark.parametrize(("name", "count"), [("off-policy", 20), ("on-policy", 70)])
+def test_the_candidates_are_those_of_numpys_bounded_integers(name, count):
+    """Whether the changes of few walks are followed one after the other, or those of many side by side."""
     family = FAMILIES[name](3, 2, "9/10")
-    streams = Streams(7, range(20, 60), family.genes, 150)
-    for k in range(40):
+    streams = Streams(7, range(20, 20 + count), family.genes, 150)
+    for k in (*range(0, count, 3), count - 1):
         rng = np.random.default_rng([7, 20 + k])
         genome = draw(family, rng)
         assert tuple(streams.first[k]) == genome
         for t in range(150):
-            (new,) = streams.neighbours(np.array([genome]), np.array([k]), np.array([t]))
+            new = np.array([genome]).T
+            streams.change(new, np.array([k]), np.array([t]))
             genome = change(family, genome, rng)
-            assert tuple(new) == genome
+            assert tuple(new[:, 0]) == genome
 
 
 def test_a_coin_is_drawn_where_the_stream_is_and_shifts_what_follows():
@@ -34,9 +36,10 @@ def test_a_coin_is_drawn_where_the_stream_is_and_shifts_what_follows():
         rng, tossed = np.random.default_rng([3, k]), np.random.default_rng(k)
         genome = draw(family, rng)
         for t in range(40):
-            (new,) = streams.neighbours(np.array([genome]), np.array([k]), np.array([t]))
+            new = np.array([genome]).T
+            streams.change(new, np.array([k]), np.array([t]))
             genome = change(family, genome, rng)
-            assert tuple(new) == genome
+            assert tuple(new[:, 0]) == genome
             if tossed.random() < 0.4:
                 assert streams.coin(k, t + 1) == rng.random()
 
@@ -53,7 +56,7 @@ def made_up(kind):
         value = float(draw.integers(-3, 40)) / 40
         return value + 1e-12 * float(draw.random())  # a tie but for rounding
 
-    def together(family, learner, genomes):
+    def together(family, learner, genomes, below=None):
         out = Scores(np.full(len(genomes), np.inf), np.zeros(len(genomes), dtype=bool), {})
         for i, genome in enumerate(genomes.tolist()):
             try:
@@ -82,7 +85,7 @@ def test_walks_side_by_side_end_as_one_by_one(monkeypatch, kind, rare, side_by_s
     monkeypatch.setattr(walking, "scores", together)
     monkeypatch.setattr(walking, "confirmed", lambda quest, genome: confirmed(genome))
     monkeypatch.setattr(walking, "WALK", 50)
-    monkeypatch.setattr(walking, "TOGETHER", 40)
+    monkeypatch.setattr(walking, "TOGETHER", {"table": 40, "one by one": 1})
     monkeypatch.setattr(walking, "runs_in_blocks", lambda *a: side_by_side)
     quest = Quest(FAMILIES["off-policy"](3, 2, "9/10"), SETD(), (), 5)
     wanted = []
@@ -94,8 +97,27 @@ def test_walks_side_by_side_end_as_one_by_one(monkeypatch, kind, rare, side_by_s
     assert walks(quest, range(12)) == wanted
 
 
+def test_a_score_that_misleads_a_walk_is_found_out(monkeypatch):
+    """Where scores say yes of what is not so, the walks are walked again with exact verdicts."""
+    quest = Quest(FAMILIES["off-policy"](3, 2, "9/10"), SETD(), (), 6)
+    exactly, asked = walking.confirmed, []
+
+    def picky(quest, genome):
+        asked.append(genome)
+        return sum(genome) % 5 == 0 and exactly(quest, genome)
+
+    monkeypatch.setattr(walking, "confirmed", picky)
+    monkeypatch.setattr(walking, "_expected", lambda quest, genomes: ["perhaps"] * len(genomes))
+    wanted = walks(quest, range(30))
+    assert wanted[-1].genome is not None
+    asked.clear()
+    monkeypatch.setattr(walking, "_expected", lambda quest, genomes: ["yes"] * len(genomes))
+    assert walks(quest, range(30)) == wanted
+    assert sum(asked[0]) % 5  # it ended first at what is none
+
+
 def test_a_walk_that_judges_nothing_says_why(monkeypatch):
-    def nothing(family, learner, genomes):
+    def nothing(family, learner, genomes, below=None):
         return Scores(
             np.full(len(genomes), np.inf),
             np.zeros(len(genomes), dtype=bool),
@@ -112,10 +134,12 @@ def test_a_walk_that_judges_nothing_says_why(monkeypatch):
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
-@pytest.mark.parametrize("learner", [SETD(), TD(lam="1/2")], ids=lambda x: x.label)
-def test_true_walks_end_as_with_the_rule_run_outcome_by_outcome(monkeypatch, name, learner):
+@pytest.mark.parametrize(
+    ("learner", "stable"), [(SETD(), ()), (SETD(), (TD(),)), (TD(lam="1/2"), ())], ids=str
+)
+def test_true_walks_end_as_with_the_rule_run_outcome_by_outcome(monkeypatch, name, learner, stable):
     monkeypatch.setattr(walking, "WALK", 12)
-    quest = Quest(FAMILIES[name](3, 2, "9/10"), learner, (), 2)
+    quest = Quest(FAMILIES[name](3, 2, "9/10"), learner, stable, 2)
 
     def judge(genome):
         return score(quest.family, learner, genome)
@@ -128,24 +152,88 @@ def test_true_walks_end_as_with_the_rule_run_outcome_by_outcome(monkeypatch, nam
     assert walks(quest, range(3)) == wanted
 
 
-def test_shrinking_by_scores_leaves_out_what_no_verdict_confirms(monkeypatch):
-    quest = Quest(FAMILIES["off-policy"](3, 2, "9/10"), SETD(), (TD(),), 11)
+def shrunk_exactly(quest, genome, asked):
+    """As told: integers towards 0, one at a time, each verdict exact."""
+    tried, changed = 0, True
+    while changed:
+        changed = False
+        for k, (low, high) in enumerate(quest.family.genes):
+            for value in sorted(range(low, high + 1), key=abs):
+                if abs(value) >= abs(genome[k]):
+                    continue
+                candidate = (*genome[:k], value, *genome[k + 1 :])
+                tried += 1
+                if asked(quest, candidate):
+                    genome, changed = candidate, True
+                    break
+    return genome, tried
+
+
+@pytest.mark.parametrize(
+    ("name", "stable", "seed"),
+    [("off-policy", (TD(),), 11), ("off-policy", (), 4), ("on-policy", (TD(),), 3)],
+)
+def test_shrinking_by_scores_ends_where_exact_verdicts_do(monkeypatch, name, stable, seed):
+    quest = Quest(FAMILIES[name](3, 2, "9/10"), SETD(), stable, seed)
     found = walks(quest, range(40))[-1].genome
     assert found is not None
+    wanted = shrunk_exactly(quest, found, walking.confirmed)
+    assert wanted[0] != found
     asked = []
-    exactly = walking.confirmed
+    decided = walking.decided
 
     def counted(quest, genome):
         asked.append(genome)
-        return exactly(quest, genome)
+        return decided(quest, genome)
 
-    monkeypatch.setattr(walking, "confirmed", counted)
-    small, looked = shrink(quest, found)
-    few = len(asked)
-    monkeypatch.setattr(walking, "_hopeful", lambda quest, genomes: [True] * len(genomes))
-    assert shrink(quest, found) == (small, looked)
-    assert few < looked / 2
-    assert exactly(quest, small)
+    monkeypatch.setattr(walking, "decided", counted)
+    *small, told = shrink(quest, found)
+    assert tuple(small) == wanted
+    assert asked[-1] == wanted[0]
+    assert len(asked) <= 3  # few are near enough to 0 to be asked for on the way
+    made = quest.family.build(wanted[0])
+    assert (told.problem.mdp, told.problem.Phi) == (made.mdp, made.Phi)
+    assert told.unstable.stability.verdict == "unstable"
+    assert all(dyn.is_stable() for dyn in told.stable)
+
+
+@pytest.mark.parametrize(
+    ("mine", "others", "wanted"),
+    [
+        (-0.5, 0.5, "yes"),
+        (-0.5, np.inf, "perhaps"),  # nothing moves, which is not stable: the exact verdict says
+        (-0.5, 1e-6, "perhaps"),
+        (-0.5, -0.5, "no"),
+        (-1e-6, 0.5, "perhaps"),
+        (0.5, 0.5, "no"),
+        (np.inf, 0.5, "no"),
+        (-0.5, None, "no"),  # not in the family
+        (-0.5, "no mean", "perhaps"),
+    ],
+)
+def test_what_scores_say_of_exact_verdicts(monkeypatch, mine, others, wanted):
+    def told(family, learner, genomes, below=None):
+        value = mine if learner == SETD() else others
+        known = isinstance(value, float)
+        out = Scores(np.array([value if known else np.inf]), np.array([known]), {})
+        if isinstance(value, str):
+            out.errors[0] = value
+        return out
+
+    monkeypatch.setattr(walking, "scores", told)
+    quest = Quest(FAMILIES["off-policy"](3, 2, "9/10"), SETD(), (TD(),), 0)
+    assert walking._expected(quest, [(0,) * 9]) == [wanted]
+
+
+def test_a_score_that_misleads_the_shrinking_is_found_out(monkeypatch):
+    """Every smaller genome is said to be one: the last is not, and all are decided exactly."""
+    quest = Quest(FAMILIES["off-policy"](3, 2, "9/10"), SETD(), (), 4)
+    found = walks(quest, range(40))[-1].genome
+    monkeypatch.setattr(walking, "_expected", lambda quest, genomes: ["yes"] * len(genomes))
+    assert walking._shrunk(quest, found, trusting=True)[0] == (0,) * 9
+    *small, told = shrink(quest, found)
+    assert tuple(small) == shrunk_exactly(quest, found, walking.confirmed)
+    assert told.unstable.stability.verdict == "unstable"
 
 
 def test_blocks_are_of_a_bounded_size(monkeypatch):
@@ -160,6 +248,7 @@ def test_blocks_are_of_a_bounded_size(monkeypatch):
         return made(self, genomes)
 
     monkeypatch.setattr(type(family), "blocks", seen)
+    monkeypatch.setattr("obliquetd.search.scores.table_of", lambda *a: None)
     monkeypatch.setattr("obliquetd.search.scores.LARGEST_BLOCK", 130)
     parts = scores(family, GTD2(), genomes)
     assert max(sizes) == 130 // 18
