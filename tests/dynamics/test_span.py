@@ -485,15 +485,14 @@ def test_a_span_of_formulas_is_that_of_each_value_outside_its_critical_ones(lear
     base = random_problem(3, 2, seed=1, discount=R(1, 2))
     loop = chain([(0, 0, 1, x * (x - 2))], features=[[x]])
     two = chain([(0, 1, 1, x * (x - 1)), (1, 0, 1, 0)], features=[[x, x * (x + 1)], [0, 0]])
-    problems = [loop, two]
-    for features in (
+    tables = (
         [[1, 0], [x, 1], [1 - x, x]],
         [[x, x], [x**2, x], [1, 1]],
         [[x, 0], [0, x * (x - 2)], [0, 0]],
         [[1, x], [2, 2 * x], [3, 3 * x]],
         [[x - 1, x - 2], [0, 0], [0, 0]],
-    ):
-        problems.append(base.replace(features=features))
+    )
+    problems = [loop, two, *(base.replace(features=rows) for rows in tables)]
     for problem in problems:
         try:
             expectation = mean_dynamics(problem, learner).expectation
