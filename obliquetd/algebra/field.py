@@ -24,12 +24,15 @@ from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing, factors_of
 from obliquetd.algebra.signs import KnownSigns
+from obliquetd.algebra.split_columns import SplitColumn
 from obliquetd.errors import KindError, SignUndecidedError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
 
 LARGEST_EXACT = 4_000
 LARGEST_SYMBOLIC = 200
+REMEMBERED = 16
+"""Columns of a table that are kept as integers and formulas."""
 
 
 class FieldArithmetic(Arithmetic):
@@ -51,6 +54,10 @@ class FieldArithmetic(Arithmetic):
         self.ring = PolynomialRing(self.domain) if self.symbols else None
         self.known = known or KnownSigns()
         self._seen: dict[Any, Any] = {}
+        self._columns: dict[int, tuple[Any, SplitColumn]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FieldArithmetic, (self.symbols, self.known)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -78,7 +85,7 @@ class FieldArithmetic(Arithmetic):
             key = value.numerator, value.denominator
             found = self._seen.get(key)
             if found is None:
-                found = self._seen[key] = self._constant(value)
+                found = self._seen[key] = self.constant(value)
             return found
         if value not in self._seen:
             extra = value.free_symbols - set(self.symbols)
@@ -90,7 +97,7 @@ class FieldArithmetic(Arithmetic):
             self._seen[value] = self.domain.from_sympy(value)
         return self._seen[value]
 
-    def _constant(self, value: Any) -> Any:
+    def constant(self, value: Any) -> Any:
         """A rational as a function; what sympy converts to, without the gcd that it takes."""
         ground, field = self.domain.field.ring.ground_new, self.domain.field
         return field.raw_new(ground(QQ(value.numerator)), ground(QQ(value.denominator)))
@@ -99,6 +106,17 @@ class FieldArithmetic(Arithmetic):
         if self.domain is QQ and all(type(v) is QQ.dtype for v in values.tolist()):
             return values
         return _each(self.scalar, values)
+
+    def split(self, values: Any) -> SplitColumn:
+        """A column of functions as integers and formulas; those of a table are asked for again and again."""
+        if isinstance(values, SplitColumn):
+            return values
+        known = self._columns.get(id(values))
+        if known is None or known[0] is not values:
+            if len(self._columns) >= REMEMBERED:
+                self._columns.clear()
+            known = self._columns[id(values)] = values, SplitColumn.of(self, values)
+        return known[1]
 
     def multiples(self, values: npt.NDArray[Any], factor: Any) -> npt.NDArray[Any]:
         return _each(lambda value: value * factor, values)
@@ -150,7 +168,9 @@ class FieldArithmetic(Arithmetic):
     ) -> FieldMatrix:
         self.check_size(max(shape))
         if self.ring is not None:
-            return FunctionMatrix.of_products(self, shape, rows, columns, [values])
+            return FunctionMatrix.of_sums(
+                self, shape, [(rows, columns, [SplitColumn.of(self, values)])]
+            )
         listed: list[Any] = values.tolist()
         places = (np.asarray(rows) * shape[1] + columns).tolist()
         if self.domain is QQ:
@@ -168,8 +188,16 @@ class FieldArithmetic(Arithmetic):
     ) -> FieldMatrix:
         if self.ring is None:
             return super().assemble_products(shape, rows, columns, factors)  # type: ignore[return-value]
+        return self.assemble_sums(shape, [(rows, columns, factors)])
+
+    def assemble_sums(
+        self, shape: tuple[int, int], parts: Iterable[tuple[Indices, Indices, Sequence[Any]]]
+    ) -> FieldMatrix:
+        """The sum of several of :meth:`assemble_products`, of functions."""
         self.check_size(max(shape))
-        return FunctionMatrix.of_products(self, shape, rows, columns, factors)
+        return FunctionMatrix.of_sums(
+            self, shape, [(i, j, [self.split(f) for f in factors]) for i, j, factors in parts]
+        )
 
     def identity(self, n: int) -> FieldMatrix:
         self.check_size(n)

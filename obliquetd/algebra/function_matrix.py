@@ -29,8 +29,9 @@ from obliquetd.algebra.evaluation import (
 )
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.integer_solve import solve_by_integers
-from obliquetd.algebra.matrix import Indices
+from obliquetd.algebra.matrix import GeneralSolution, Indices
 from obliquetd.algebra.polynomial_matrix import PolynomialMatrix
+from obliquetd.algebra.split_columns import SplitColumn, added_at_places
 
 if TYPE_CHECKING:
     from obliquetd.algebra.field import FieldArithmetic
@@ -77,30 +78,17 @@ class FunctionMatrix(FieldMatrix):
         return made
 
     @classmethod
-    def of_products(
+    def of_sums(
         cls,
         arithmetic: FieldArithmetic,
         shape: tuple[int, int],
-        rows: Indices,
-        columns: Indices,
-        factors: Sequence[Any],
+        parts: Sequence[tuple[Indices, Indices, Sequence[SplitColumn]]],
     ) -> FunctionMatrix:
         """The products of several columns of numbers, at their places; those at one place are added."""
-        ring = _ring(arithmetic)
-        terms = list(zip(*(f.tolist() for f in factors), strict=True))
-        keys = [tuple(map(id, term)) for term in terms]
-        parts = {}
-        for key, term in dict(zip(keys, terms, strict=True)).items():
-            above, below = ring.one, ring.one
-            for p, q in map(ring.parts, term):
-                above, below = above * p, below * q
-            parts[key] = above, below
-        below = ring.multiple(q for _, q in parts.values())
-        whole = {key: p * (below // q) for key, (p, q) in parts.items()}
-        entries = [ring.zero] * (shape[0] * shape[1])
-        for place, key in zip((rows * shape[1] + columns).tolist(), keys, strict=True):
-            entries[place] = entries[place] + whole[key]
-        return cls(arithmetic, PolynomialMatrix(ring, shape, entries), below)
+        listed = [
+            (i * shape[1] + j, math.prod(factors[1:], start=factors[0])) for i, j, factors in parts
+        ]
+        return cls(arithmetic, *added_at_places(_ring(arithmetic), shape, listed))
 
     @classmethod
     def identity(cls, arithmetic: FieldArithmetic, n: int) -> FunctionMatrix:
@@ -168,8 +156,7 @@ class FunctionMatrix(FieldMatrix):
         return self._over(self._above.times(p), self._below * q)
 
     def scale_rows(self, factors: FunctionMatrix) -> FunctionMatrix:  # type: ignore[override]
-        above = self._above.row_times(factors._above.entries)
-        return self._over(above, self._below * factors._below)
+        return self._over(self._above.rows_by(factors._above), self._below * factors._below)
 
     def row_dots(self, other: FunctionMatrix) -> FunctionMatrix:  # type: ignore[override]
         zero = self._ring.zero
@@ -188,7 +175,7 @@ class FunctionMatrix(FieldMatrix):
 
     def support(self) -> tuple[Indices, Indices]:
         n = max(1, self.shape[1])
-        flat = np.array([k for k, p in enumerate(self._above.entries) if p != 0], dtype=np.intp)
+        flat = np.array(self._above.support(), dtype=np.intp)
         return flat // n, flat % n
 
     def divided_by_sum(self) -> FunctionMatrix:
@@ -242,6 +229,15 @@ class FunctionMatrix(FieldMatrix):
         factor = above // lowest
         scaled = found.row_times([wide // h * factor for h in along])
         return self._reduced(scaled, below // lowest)
+
+    def general_solution(
+        self, right: FunctionMatrix, what: str = "the system"  # type: ignore[override]
+    ) -> GeneralSolution:
+        n = self.shape[1]
+        if self.shape[0] == n == generic_rank(self._above):  # so nothing has to be taken out
+            none = PolynomialMatrix(self._ring, (n, 0), [])
+            return GeneralSolution(self._solution(right), self._over(none, self._ring.one))
+        return super().general_solution(right, what)
 
     def _by_factor(
         self, inner: PolynomialMatrix, sides: PolynomialMatrix

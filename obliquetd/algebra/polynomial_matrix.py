@@ -136,6 +136,21 @@ class PolynomialMatrix:
             return self._new(layers=total)
         return self._new(entries=[p * factor for p in self.entries])
 
+    def rows_by(self, column: PolynomialMatrix) -> PolynomialMatrix:
+        """Every row times the polynomial of a column that stands beside it."""
+        if min(len(self.layers), len(column.layers)) > FEW:
+            return self.row_times(column.entries)
+        total: Layers = {}
+        width = self.shape[1]
+        for a, factors in column.layers.items():
+            along = [f for f in factors.entries() for _ in range(width)]
+            for b, layer in self.layers.items():
+                power = tuple(i + j for i, j in zip(a, b, strict=True))
+                flat = [f * x for f, x in zip(along, layer.entries(), strict=True)]
+                part = flint.fmpz_mat(*self.shape, flat)
+                total[power] = total[power] + part if power in total else part
+        return self._new(layers=total)
+
     def row_times(self, factors: Sequence[Any]) -> PolynomialMatrix:
         """Every row times a polynomial of its own."""
         rows = zip(self.rows(), factors, strict=True)
@@ -143,9 +158,22 @@ class PolynomialMatrix:
 
     def part(self, rows: Sequence[int], columns: Sequence[int]) -> PolynomialMatrix:
         """The entries in the given rows and columns."""
-        n = self.shape[1]
+        n, shape = self.shape[1], (len(rows), len(columns))
+        if "entries" not in self.__dict__:
+            found = {}
+            for power, layer in self.layers.items():
+                known = layer.entries()
+                found[power] = flint.fmpz_mat(*shape, [known[i * n + j] for i in rows for j in columns])
+            return PolynomialMatrix(self.ring, shape, layers=found)
         flat = [self.entries[i * n + j] for i in rows for j in columns]
-        return PolynomialMatrix(self.ring, (len(rows), len(columns)), flat)
+        return PolynomialMatrix(self.ring, shape, flat)
+
+    def support(self) -> list[int]:
+        """Where entries are not 0, counted row by row."""
+        if "entries" in self.__dict__:
+            return [k for k, p in enumerate(self.entries) if p != 0]
+        found = {k for layer in self.layers.values() for k, x in enumerate(layer.entries()) if x}
+        return sorted(found)
 
     def is_zero(self) -> bool:
         """Whether every entry is 0."""

@@ -16,7 +16,7 @@ from sympy.polys.domains import FractionField
 
 __all__ = ["PolynomialRing", "factors_of"]
 
-REMEMBERED = 1_000
+REMEMBERED = 10_000
 """Fractions whose parts are kept: the numbers of a table come again and again."""
 
 
@@ -38,6 +38,7 @@ class PolynomialRing:
             self._context = flint.fmpz_mpoly_ctx.get(names, "lex")
         self.zero, self.one = self.constant(0), self.constant(1)
         self._read: dict[int, tuple[Any, tuple[Any, Any]]] = {}
+        self._split: dict[int, tuple[Any, tuple[Any, Any]]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PolynomialRing, (self.domain,)
@@ -101,6 +102,35 @@ class PolynomialRing:
             self._read.clear()
         self._read[key] = fraction, (above, below)
         return above, below
+
+    def split(self, fraction: Any) -> tuple[Any, Any]:
+        """A rational and the terms of two primitive polynomials: the fraction is the rational times their quotient.
+
+        None in place of the terms where the fraction is the rational.
+        """
+        key = id(fraction)
+        known = self._split.get(key)
+        if known is not None and known[0] is fraction:
+            return known[1]
+        above, below = self.parts(fraction)
+        if above == 0:
+            found = flint.fmpq(0), None
+        elif above.is_constant() and below.is_constant():
+            found = flint.fmpq(above.coeffs()[0], below.coeffs()[0]), None
+        else:
+            p, q = above.content(), below.content()
+            terms = tuple(tuple(self.terms(x)) for x in (above // p, below // q))
+            found = flint.fmpq(p, q), terms
+        if len(self._split) >= REMEMBERED:
+            self._split.clear()
+        self._split[key] = fraction, found
+        return found
+
+    def quotient(self, above: Any, below: Any) -> Any:
+        """Sympy's fraction from the terms of two polynomials, which have nothing in common."""
+        ring, number = self.domain.field.ring, self.domain.field.ring.domain
+        parts = ({k: number(int(c)) for k, c in terms} for terms in (above, below))
+        return self.domain.field.raw_new(*map(ring.from_dict, parts))
 
     def fraction(self, above: Any, below: Any) -> Any:
         """Sympy's fraction in lowest terms, of positive leading coefficient below."""

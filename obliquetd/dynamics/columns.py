@@ -16,13 +16,14 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import BLOCK, roundings
+from obliquetd.algebra.split_columns import SplitColumn, once
 from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.scalars import DYADIC, NORMAL, SMALLEST, UNIT
 from obliquetd.dynamics.terms import OneRun
 from obliquetd.learners.forms import Form, NoFormError
 from obliquetd.problem.native import Operators
 
-__all__ = ["FieldColumns", "FloatColumns", "RoundedColumn", "columns_of", "datum", "features_of"]
+__all__ = ["FieldColumns", "FloatColumns", "FormulaColumns", "RoundedColumn", "columns_of", "datum", "features_of"]
 
 
 class RoundedColumn:
@@ -185,11 +186,11 @@ class FieldColumns(OneRun):
 
     def product(self, a: Any, b: Any) -> Any:
         """The product for each outcome; of formulas, each pair of which is multiplied once."""
-        return a * b if self.arithmetic.kind == "exact" else _once(operator.mul, a, b)
+        return a * b if self.arithmetic.kind == "exact" else once(operator.mul, a, b)
 
     def quotient(self, a: Any, b: Any) -> Any:
         """The same for a quotient."""
-        return a / b if self.arithmetic.kind == "exact" else _once(operator.truediv, a, b)
+        return a / b if self.arithmetic.kind == "exact" else once(operator.truediv, a, b)
 
     def signs(self, column: Any) -> Any:
         """-1, 0 or 1 for each outcome."""
@@ -224,17 +225,33 @@ class FieldColumns(OneRun):
         return out
 
 
-def _once(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """The function of two columns, called once for each pair of objects: a table repeats its numbers."""
-    known: dict[tuple[int, int], Any] = {}
-    a, b = np.broadcast_arrays(a, b)
-    out = np.empty(len(a), dtype=object)
-    for k, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        key = id(x), id(y)
-        if key not in known:
-            known[key] = function(x, y)
-        out[k] = known[key]
-    return out
+class FormulaColumns(FieldColumns):
+    """Rational functions, split into integers and few formulas where they were not added up."""
+
+    def constant(self, value: Any) -> Any:
+        return value if isinstance(value, SplitColumn) else super().constant(value)
+
+    def native(self, value: Any) -> Any:
+        return self.arithmetic.split(super().native(value))
+
+    def column(self, values: Any) -> Any:
+        if not len(values):
+            return values
+        found = self.arithmetic.split(values)
+        return found[:1] if found.is_constant else found
+
+    def product(self, a: Any, b: Any) -> Any:
+        if isinstance(a, SplitColumn) and isinstance(b, SplitColumn):
+            return a * b
+        return super().product(a, b)
+
+    def quotient(self, a: Any, b: Any) -> Any:
+        return self.arithmetic.split(super().quotient(a, b))
+
+    def is_zero(self, column: Any) -> bool:
+        if isinstance(column, SplitColumn):
+            return not column.whole.any()
+        return super().is_zero(column)
 
 
 class _Gram(dict):  # type: ignore[type-arg]
@@ -375,5 +392,5 @@ def _stretches(m: int, d: int) -> list[slice]:
 
 def columns_of(ops: Operators, places: dict[str, Any], *, strict: bool = False) -> Any:
     """The columns of the problem's kind of numbers."""
-    kind = FloatColumns if ops.arithmetic.kind == "float" else FieldColumns
-    return kind(ops, places, strict=strict)
+    kind = {"float": FloatColumns, "exact": FieldColumns, "symbolic": FormulaColumns}
+    return kind[ops.arithmetic.kind](ops, places, strict=strict)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
+from obliquetd.algebra import Arithmetic, FieldArithmetic, FloatMatrix, Matrix
 from obliquetd.algebra.rounding import roundings
 from obliquetd.algebra.storage import gathered, trimmed, worth_keeping_sparse
 from obliquetd.dynamics.terms import Term
@@ -23,9 +23,10 @@ def gather(
     rows, places, columns = zip(*parts, strict=True)
     if arithmetic.kind == "float" and worth_keeping_sparse(shape, sum(map(len, rows))):
         return _part_by_part(shape, rows, places, columns)
+    if isinstance(arithmetic, FieldArithmetic) and arithmetic.kind == "symbolic":
+        factors = [c if isinstance(c, tuple) else (c,) for c in columns]
+        return arithmetic.assemble_sums(shape, zip(rows, places, factors, strict=True))
     i, j = chained(rows), chained(places)
-    if arithmetic.kind == "symbolic":
-        return _of_factors(arithmetic, shape, i, j, columns)
     if arithmetic.kind != "float":
         return arithmetic.assemble(shape, i, j, chained(columns))
     value = chained([c.value for c in columns])
@@ -69,19 +70,6 @@ def _part_by_part(
         value = found if value is None else value + found
         bound = error if bound is None else bound + error
     return FloatMatrix(trimmed(value), error=trimmed(bound))
-
-
-def _of_factors(
-    arithmetic: Arithmetic, shape: tuple[int, int], i: Any, j: Any, columns: Sequence[Any]
-) -> Matrix:
-    """The sums of products, each with as many factors, of which some are 1."""
-    one = np.empty(1, dtype=object)
-    one[0] = arithmetic.one
-    listed = [c if isinstance(c, tuple) else (c,) for c in columns]
-    most = max(map(len, listed))
-    filled = [(*c, *[np.broadcast_to(one, len(c[0]))] * (most - len(c))) for c in listed]
-    factors = [chained(x) for x in zip(*filled, strict=True)]
-    return arithmetic.assemble_products(shape, i, j, factors)
 
 
 def diagonal(arithmetic: Any, number: Matrix, ones: Matrix) -> Matrix:

@@ -174,10 +174,10 @@ class Sums:
     def _given_state(self, term: Term, outcomes: Any) -> Any:
         """The column of a term times the chance; of formulas the factors, which are multiplied where they add up."""
         products = self.products
+        chance = products.among(products.chance, outcomes)
         if self.arithmetic.kind != "symbolic":
-            return products.among(products.chance, outcomes) * term.column
-        factors = [products.among(c, outcomes) for c in products.chances]
-        return tuple(np.broadcast_to(x, len(outcomes)) for x in (*factors, term.column))
+            return chance * term.column
+        return chance, term.column
 
     def _weight_of(self, term: Term, memories: list[Any]) -> Any:
         """What weighs a state in a term besides the chance: xi, a mean memory, or None for a memory's rows."""
