@@ -19,7 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.function_matrix import FunctionMatrix
-from obliquetd.algebra.integer_solve import added_up, over_one_denominator
+from obliquetd.algebra.integer_solve import added_up, fractions_added_up, over_one_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing, factors_of
@@ -103,7 +103,7 @@ class FieldArithmetic(Arithmetic):
         return field.raw_new(ground(QQ(value.numerator)), ground(QQ(value.denominator)))
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if self.domain is QQ and all(type(v) is QQ.dtype for v in values.tolist()):
+        if self.domain is QQ and set(map(type, values.tolist())) <= {QQ.dtype}:
             return values
         return _each(self.scalar, values)
 
@@ -172,13 +172,14 @@ class FieldArithmetic(Arithmetic):
                 self, shape, [(rows, columns, [SplitColumn.of(self, values)])]
             )
         listed: list[Any] = values.tolist()
-        places = (np.asarray(rows) * shape[1] + columns).tolist()
+        places = np.asarray(rows) * shape[1] + columns
         if self.domain is QQ:
             whole = over_one_denominator(listed)
             if whole is not None:
-                return FieldMatrix(self, added_up(shape, places, *whole))
+                return FieldMatrix(self, added_up(shape, places.tolist(), *whole))
+            return FieldMatrix(self, fractions_added_up(shape, places, values))
         out = [self.zero] * (shape[0] * shape[1])
-        for place, value in zip(places, listed, strict=True):
+        for place, value in zip(places.tolist(), listed, strict=True):
             out[place] = out[place] + value
         width = shape[1]
         return self.matrix([out[i * width : (i + 1) * width] for i in range(shape[0])], shape)
@@ -208,6 +209,8 @@ class FieldArithmetic(Arithmetic):
 
 def _each(function: Callable[[Any], Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The function of each entry, called once for each object: a table repeats its numbers."""
+    if values.strides == (0,) and len(values):  # one number throughout
+        return np.full(len(values), function(values[0]), dtype=object)
     seen: dict[int, Any] = {}
     out = np.empty(len(values), dtype=object)
     for i, value in enumerate(values.tolist()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from sympy import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
-from obliquetd.algebra.integer_solve import divided_by_sum, solve_by_integers
+from obliquetd.algebra.integer_solve import divided_by_sum, solve_by_integers, stationary_by_integers
 from obliquetd.algebra.matrix import GeneralSolution, Indices, Matrix
 from obliquetd.algebra.writing import is_long, number_text
 from obliquetd.errors import SingularError
@@ -86,9 +87,10 @@ class FieldMatrix(Matrix):
         return self._m.to_list()  # type: ignore[no-any-return]
 
     def support(self) -> tuple[Indices, Indices]:
-        hits = [(i, j) for i, row in enumerate(self.rows()) for j, x in enumerate(row) if x]
-        found = np.array(hits, dtype=np.intp).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+        m, n = self.shape
+        flat = itertools.chain.from_iterable(self.rows())
+        hits = np.flatnonzero(np.fromiter(map(bool, flat), dtype=bool, count=m * n))
+        return hits // max(1, n), hits % max(1, n)
 
     def solve(self, right: FieldMatrix, what: str = "the system") -> FieldMatrix:
         try:
@@ -105,6 +107,16 @@ class FieldMatrix(Matrix):
             return self._new(nothing)
         solve = solve_by_integers if self._m.domain is QQ else DomainMatrix.lu_solve
         return self._new(solve(self._m, right._m))
+
+    def stationary(self) -> FieldMatrix | None:
+        """The weights x of sum 1 with x' P = x' of a chain; None where they are left to :meth:`solve`."""
+        if self._m.domain is not QQ or self.shape[0] < 2:
+            return None
+        try:
+            found = stationary_by_integers(self._m)
+        except DMNonInvertibleMatrixError:
+            return None
+        return self.arithmetic.column(found)  # type: ignore[return-value]
 
     def general_solution(
         self,

@@ -9,9 +9,12 @@ denominator a column, so that long weights in b do not enter the matrix.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import flint
+import numpy as np
+import numpy.typing as npt
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices._dfm import DFM
@@ -23,12 +26,19 @@ __all__ = [
     "added_up",
     "common_denominator",
     "divided_by_sum",
+    "fractions_added_up",
     "over_one_denominator",
     "solve_by_integers",
+    "stationary_by_integers",
+    "whole_rows",
 ]
 
 LARGE = 800
 """From this size a solve takes seconds."""
+SAMPLE = 8
+"""Rows, and columns, by which it is decided what is scaled."""
+FEW = 64
+"""Numbers that show whether a denominator of all of them would be long."""
 
 
 def solve_by_integers(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
@@ -41,24 +51,74 @@ def solve_by_integers(a: DomainMatrix, b: DomainMatrix) -> DomainMatrix:
     """
     n, m = a.shape[0], b.shape[1]
     left, right = a.to_list(), b.to_list()
-    up = [_common_denominator(row) for row in left]
-    along = [_common_denominator(column) for column in zip(*left, strict=True)]
-    if sum(x.bit_length() for x in up) <= sum(x.bit_length() for x in along):
-        whole = [_whole(x, s) for row, s in zip(left, up, strict=True) for x in row]
+    if _shorter_by_rows(left):
+        whole, up = whole_rows(left)
         right = [[x * s for x in row] for row, s in zip(right, up, strict=True)]
-        along = [1] * n
+        system, along = flint.fmpz_mat(n, n, whole), [1] * n
     else:
-        whole = [_whole(x, s) for row in left for x, s in zip(row, along, strict=True)]
+        whole, along = whole_rows(zip(*left, strict=True))
+        system = flint.fmpz_mat(n, n, whole).transpose()
     below = [_common_denominator(column) for column in zip(*right, strict=True)]
     sides = [_whole(x, s) for row in right for x, s in zip(row, below, strict=True)]
     try:
-        found, common = _solved(flint.fmpz_mat(n, n, whole), flint.fmpz_mat(n, m, sides))
+        found, common = _solved(system, flint.fmpz_mat(n, m, sides))
     except ZeroDivisionError:
         raise DMNonInvertibleMatrixError from None
     values = iter(found)
     number = a.domain.dtype
     rows = [[number(next(values) * s, common * t) for t in below] for s in along]
     return DomainMatrix(rows, (n, m), a.domain).to_dense()
+
+
+def whole_rows(rows: Iterable[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+    """Rationals as integers, row after row, and the denominator of each row.
+
+    Examples
+    --------
+    >>> whole_rows([[QQ(1, 6), QQ(1, 4)], [QQ(2), QQ(1)]])
+    ([2, 3, 2, 1], [12, 1])
+    """
+    flat: list[Any] = []
+    belows = []
+    for row in rows:
+        above, below = flint.fmpq_mat(1, len(row), row).numer_denom()
+        flat += above.entries()
+        belows.append(below)
+    return flat, belows
+
+
+def _shorter_by_rows(rows: list[list[Any]]) -> bool:
+    """Whether rows, of which some are looked at, have shorter denominators than columns."""
+    n = len(rows)
+    some = sorted({k * n // SAMPLE for k in range(SAMPLE)})
+    up = (rows[k] for k in some)
+    along = ([row[k] for row in rows] for k in some)
+    by_rows, by_columns = (
+        sum(_common_denominator(x).bit_length() for x in each) for each in (up, along)
+    )
+    return by_rows <= by_columns
+
+
+def stationary_by_integers(P: DomainMatrix) -> list[Any]:
+    """The weights x with x P = x and sum 1 of an irreducible stochastic matrix over QQ.
+
+    With N the integers of the rows of P and D their denominators, x_i = D_i y_i and y (diag(D) - N) = 0:
+    a system of each row's own small integers, whatever the denominators of the others. y is 1 at the
+    last state, and the weights are integers over their sum, which is the last step in rationals.
+    """
+    rows = P.to_list()
+    n = len(rows)
+    flat, belows = whole_rows(rows)
+    inner = flint.fmpz_mat(n - 1, n - 1, [x for i in range(n - 1) for x in flat[i * n : i * n + n - 1]])
+    system = -inner.transpose()
+    for i in range(n - 1):
+        system[i, i] += belows[i]
+    try:
+        above, common = _solved(system, flint.fmpz_mat(n - 1, 1, flat[-n:-1]))
+    except ZeroDivisionError:
+        raise DMNonInvertibleMatrixError from None
+    whole = [y * d for y, d in zip([*above, common], belows, strict=True)]
+    return (flint.fmpq_mat(flint.fmpz_mat(n, 1, whole)) / sum(whole)).entries()  # type: ignore[no-any-return]
 
 
 def _solved(a: Any, b: Any) -> tuple[Any, Any]:
@@ -104,6 +164,9 @@ def _short_multiple(belows: set[Any]) -> Any:
 
 def over_one_denominator(numbers: list[Any]) -> tuple[list[Any], Any] | None:
     """Rationals as integers over :func:`common_denominator`; None where there is none."""
+    some = numbers[:: max(1, len(numbers) // FEW)]
+    if _short_multiple({x.denominator for x in some}) is None:
+        return None
     belows = [x.denominator for x in numbers]
     different = set(belows)
     common = _short_multiple(different)
@@ -130,6 +193,27 @@ def added_up(
         return DomainMatrix.zeros(shape, QQ).to_dense()
     found = flint.fmpq_mat(flint.fmpz_mat(*shape, out)) / flint.fmpq(common)
     return DomainMatrix.from_rep(DFM._new(found, shape, QQ))
+
+
+def fractions_added_up(
+    shape: tuple[int, int], places: npt.NDArray[Any], values: npt.NDArray[Any]
+) -> DomainMatrix:
+    """The same of rationals that have no short denominator in common.
+
+    Examples
+    --------
+    >>> fractions_added_up((1, 2), np.array([1, 1]), np.array([QQ(1, 3), QQ(1, 2)])).to_list()
+    [[0, 5/6]]
+    """
+    flat = np.zeros(shape[0] * shape[1], dtype=object)
+    if not len(flat):
+        return DomainMatrix.zeros(shape, QQ).to_dense()
+    if len(places):
+        order = np.argsort(places, kind="stable")
+        at = places[order]
+        starts = np.flatnonzero(np.diff(at, prepend=-1))
+        flat[at[starts]] = np.add.reduceat(values[order], starts)
+    return DomainMatrix.from_rep(DFM._new(flint.fmpq_mat(*shape, flat.tolist()), shape, QQ))
 
 
 def _common_denominator(numbers: Any) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import dropped
+from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.floating import FloatMatrix, SolveReport
 from obliquetd.algebra.krylov import layout
 from obliquetd.algebra.large_chain import eliminated, walked
@@ -24,7 +25,8 @@ def stationary(P: Matrix) -> Matrix:
     """The probability vector xi with xi' P = xi', for an irreducible P.
 
     Exact and symbolic: with xi(k) = 1 at a reference state k, the others solve
-    (I - P_RR)' x = P_kR', and the whole is divided by its sum. Dense floats: the
+    (I - P_RR)' x = P_kR', in rationals by the integers of each row
+    (:func:`~obliquetd.algebra.integer_solve.stationary_by_integers`), and the whole is divided by its sum. Dense floats: the
     elimination of Grassmann, Taksar and Heyman (1985), which never subtracts, so that
     every entry is accurate in relative terms however rare the transition. Sparse
     floats: the same elimination on sparse rows, or where that would fill in too much first a walk, whose
@@ -45,6 +47,9 @@ def stationary(P: Matrix) -> Matrix:
     n = P.shape[0]
     others = range(n - 1)
     arithmetic = P.arithmetic
+    by_integers = P.stationary() if isinstance(P, FieldMatrix) else None
+    if by_integers is not None:
+        return by_integers
     inner = arithmetic.identity(n - 1) - P.submatrix(others, others)
     x = inner.T.solve(P.submatrix([n - 1], others).T, "I - P without its last state")
     return arithmetic.column([*x.entries(), arithmetic.one]).divided_by_sum()

@@ -21,7 +21,7 @@ from obliquetd.mdp.probabilities import check_table, normalized, parse_tolerance
 from obliquetd.mdp.sources import Sources
 from obliquetd.mdp.start import start_distribution
 from obliquetd.mdp.substitution import Entry, check_substitution, substitution, table_entries
-from obliquetd.mdp.table import Table, distinct
+from obliquetd.mdp.table import Table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -167,12 +167,7 @@ class MDP(Sources, HtmlTable, Tabular):
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of all numbers."""
         return {
-            x
-            for c in self.table.numbers
-            if c.dtype == object
-            for v in distinct(c).tolist()
-            if isinstance(v, sp.Basic)
-            for x in v.free_symbols
+            x for v in self.table.formulas if isinstance(v, sp.Basic) for x in v.free_symbols
         }
 
     def subs(self, values: Mapping[Any, Any]) -> MDP:

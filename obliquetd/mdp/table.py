@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,9 @@ def column_kinds(values: Column) -> set[Kind]:
     """The kinds of number in a column."""
     if values.dtype == float:
         return {"float"}
-    return {kind_of(v) for v in distinct(values).tolist()}
+    # a number's kind is that of its type, of which there are few
+    listed = distinct(values).tolist()
+    return {kind_of(v) for v in dict(zip(map(type, listed), listed, strict=True)).values()}
 
 
 def outcome_sum(values: Iterable[Any]) -> Any:
@@ -123,10 +126,24 @@ class Table:
         """The three columns that hold numbers."""
         return self.probability, self.reward, self.discount
 
+    @cached_property
+    def _kinds(self) -> tuple[set[Kind], ...]:
+        return tuple(map(column_kinds, self.numbers))
+
     @property
     def kind(self) -> set[Kind]:
         """The kinds of number that occur."""
-        return join_kinds(k for c in self.numbers for k in column_kinds(c))
+        return join_kinds(k for kinds in self._kinds for k in kinds)
+
+    @property
+    def formulas(self) -> list[Any]:
+        """The numbers of the columns in which a formula occurs."""
+        return [
+            v
+            for c, kinds in zip(self.numbers, self._kinds, strict=True)
+            if "symbolic" in kinds
+            for v in distinct(c).tolist()
+        ]
 
     def __len__(self) -> int:
         return len(self.state)
