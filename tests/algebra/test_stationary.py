@@ -8,8 +8,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number, stationary
-from obliquetd.errors import PrecisionWarning
+from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FieldMatrix, FloatMatrix, parse_number, stationary
+from obliquetd.errors import PrecisionWarning, SingularError
 
 
 def irreducible(draw_weights, n):
@@ -140,3 +140,25 @@ def test_the_linear_solve_takes_no_rare_state_for_its_unit(monkeypatch):
         xi = np.array(stationary(FloatMatrix(scipy.sparse.csr_array(P))).entries())
     assert np.isfinite(xi).all()
     assert xi[:5] == pytest.approx([0.75 * 0.25**k for k in range(5)], rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 7, 30])
+def test_integers_of_rows_give_the_weights_that_rationals_give(n, monkeypatch):
+    """Rows of long denominators that have nothing in common, and moves in a ring, against the solve in rationals."""
+    rng = np.random.default_rng(n)
+    weights = rng.integers(0, 10**6, size=(n, n)) * (rng.random((n, n)) < 0.5)
+    long = EXACT.matrix(_scalars(irreducible(weights.tolist(), n)), (n, n))
+    ring = EXACT.matrix(_scalars([[int(j == (i + 1) % n) for j in range(n)] for i in range(n)]), (n, n))
+    found = [stationary(P) for P in (long, ring)]
+    monkeypatch.setattr(FieldMatrix, "stationary", lambda _: None)
+    assert [x.entries() for x in found] == [stationary(P).entries() for P in (long, ring)]
+    assert all((P.T @ x - x).is_zero() for P, x in zip((long, ring), found, strict=True))
+
+
+def _scalars(rows):
+    return [[EXACT.scalar(parse_number(x)) for x in row] for row in rows]
+
+
+def test_a_chain_with_two_closed_classes_is_refused_in_rationals():
+    with pytest.raises(SingularError, match="I - P without its last state is singular"):
+        stationary(EXACT.matrix(_scalars([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), (3, 3)))
