@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.rounding import BLOCK, roundings
+from obliquetd.algebra.rounding import BLOCK, EPS, roundings
 from obliquetd.algebra.split_columns import SplitColumn, once
 from obliquetd.algebra.tall import blocks
 from obliquetd.dynamics.scalars import DYADIC, NORMAL, SMALLEST, UNIT
@@ -135,7 +135,10 @@ def _read(found: Matrix) -> Matrix:
         array = found.array.tocsr(copy=True)
         array.data = datum(array.data).error
         return FloatMatrix(found.array, error=array)
-    return FloatMatrix(found.array, error=datum(found.array).error)
+    entries = datum(found.array)
+    return FloatMatrix(
+        found.array, error=entries.error if entries.relative is None else entries.relative
+    )
 
 
 class FieldColumns(OneRun):
@@ -345,19 +348,46 @@ class FloatColumns(OneRun):
 
     def _inner(self, u: Any, v: Any, outcomes: slice) -> tuple[Any, Any]:
         """The same of some of the outcomes, so that what is on the way stays small."""
-        left = self._combined(u, outcomes)
-        right = left if v is u else self._combined(v, outcomes)
-        a, b, d = left.array, right.array, self.ops.Phi.shape[1]
-        product = a * b
-        bound = abs(a) * right.error + left.error * (abs(b) + right.error)
-        if isinstance(product, np.ndarray):
-            # one by one, as a rule's loop does; a copy, or all partial sums would be kept
-            total = np.add.accumulate(product, axis=1)[:, -1].copy()
-            size = abs(product).sum(axis=1)
-        else:
-            total = np.asarray(product.sum(axis=1)).ravel()
-            size = np.asarray(abs(product).sum(axis=1)).ravel()
-        return total, np.asarray(bound.sum(axis=1)).ravel() + roundings(d) * size
+        d = self.ops.Phi.shape[1]
+        if features_of(self.ops, u[0][0][1]).sparse:  # type: ignore[attr-defined]
+            left = self._combined(u, outcomes)
+            right = left if v is u else self._combined(v, outcomes)
+            a, b = left.array, right.array
+            product = a * b
+            bound = abs(a) * right.error + left.error * (abs(b) + right.error)
+            total, size, error = (np.asarray(x.sum(axis=1)).ravel() for x in (product, abs(product), bound))
+            return total, error + roundings(d) * size
+        with np.errstate(all="ignore"):
+            a, a_error = self._turned(u, outcomes)
+            b, b_error = (a, a_error) if v is u else self._turned(v, outcomes)
+            product = a * b
+            bound = np.abs(a) * b_error + a_error * (np.abs(b) + b_error)
+            # over the first axis numpy adds one by one, as a rule's loop does
+            total, error = (np.add.reduce(x, axis=0) for x in (product, bound))
+            return total, error + roundings(d) * np.add.reduce(np.abs(product), axis=0)
+
+    def _turned(self, parts: Any, outcomes: slice) -> tuple[Any, Any]:
+        """Combinations of rows of dense features, an outcome a column, and the bounds on their errors."""
+        total = error = None
+        for (_, table, row), column in parts:
+            found: Any = features_of(self.ops, table)
+            at = self.places[row][outcomes]
+            value = np.ascontiguousarray(found.array[at].T)
+            by = column.value if len(column) == 1 else column.value[outcomes]
+            unit = len(by) == 1 and by[0] == 1.0 and column.relative == 0.0
+            part = value if unit else value * by
+            if found.relative is not None and column.relative is not None:
+                bound = np.abs(part) * (found.relative + column.relative + (0.0 if unit else EPS))
+            else:
+                by_error = column.error if len(column) == 1 else column.error[outcomes]
+                bound = found.error[at].T * np.abs(by) + np.abs(value) * by_error + np.abs(part) * EPS
+            bound += SMALLEST
+            if total is None:
+                total, error = part, bound
+            else:
+                total = total + part
+                error = error + bound + np.abs(total) * EPS
+        return total, error
 
     def _combined(self, parts: Any, outcomes: slice) -> FloatMatrix:
         total: Any = None
@@ -380,8 +410,8 @@ def _alike(u: Any, v: Any) -> bool:
     return len(u) == len(v) and all(a == b and x is y for (a, x), (b, y) in zip(u, v, strict=True))
 
 
-STRETCH = 2**17
-"""Entries of the combinations of features that are made at a time."""
+STRETCH = 2**14
+"""Entries of the combinations of features that are made at a time: few enough for a processor's own memory."""
 
 
 def _stretches(m: int, d: int) -> list[slice]:
