@@ -13,7 +13,11 @@ from sympy import QQ, ZZ
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
-from obliquetd.algebra.integer_solve import divided_by_sum, solve_by_integers, stationary_by_integers
+from obliquetd.algebra.integer_solve import (
+    divided_by_sum,
+    solve_by_integers,
+    stationary_by_integers,
+)
 from obliquetd.algebra.matrix import GeneralSolution, Indices, Matrix
 from obliquetd.algebra.writing import is_long, number_text
 from obliquetd.errors import SingularError

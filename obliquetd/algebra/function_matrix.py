@@ -230,9 +230,7 @@ class FunctionMatrix(FieldMatrix):
         scaled = found.row_times([wide // h * factor for h in along])
         return self._reduced(scaled, below // lowest)
 
-    def general_solution(
-        self, right: FunctionMatrix, what: str = "the system"  # type: ignore[override]
-    ) -> GeneralSolution:
+    def general_solution(self, right: FunctionMatrix, what: str = "the system") -> GeneralSolution:  # type: ignore[override]
         n = self.shape[1]
         if self.shape[0] == n == generic_rank(self._above):  # so nothing has to be taken out
             none = PolynomialMatrix(self._ring, (n, 0), [])

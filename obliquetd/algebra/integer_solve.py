@@ -109,7 +109,9 @@ def stationary_by_integers(P: DomainMatrix) -> list[Any]:
     rows = P.to_list()
     n = len(rows)
     flat, belows = whole_rows(rows)
-    inner = flint.fmpz_mat(n - 1, n - 1, [x for i in range(n - 1) for x in flat[i * n : i * n + n - 1]])
+    inner = flint.fmpz_mat(
+        n - 1, n - 1, [x for i in range(n - 1) for x in flat[i * n : i * n + n - 1]]
+    )
     system = -inner.transpose()
     for i in range(n - 1):
         system[i, i] += belows[i]

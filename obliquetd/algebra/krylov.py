@@ -137,6 +137,9 @@ class MonotoneSystem(Factored):
             self._kept["factors"] = found
         return found
 
+    def largest_growths(self, weights: Array) -> Array:
+        return np.array([self.largest_growth(column) for column in weights.T])
+
     def largest_growth(self, weights: Array) -> float:
         """A proved bound of the largest entry of ``|A^-1| w``.
 

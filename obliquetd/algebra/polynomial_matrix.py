@@ -163,7 +163,9 @@ class PolynomialMatrix:
             found = {}
             for power, layer in self.layers.items():
                 known = layer.entries()
-                found[power] = flint.fmpz_mat(*shape, [known[i * n + j] for i in rows for j in columns])
+                found[power] = flint.fmpz_mat(
+                    *shape, [known[i * n + j] for i in rows for j in columns]
+                )
             return PolynomialMatrix(self.ring, shape, layers=found)
         flat = [self.entries[i * n + j] for i in rows for j in columns]
         return PolynomialMatrix(self.ring, shape, flat)

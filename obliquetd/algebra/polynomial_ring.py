@@ -114,7 +114,7 @@ class PolynomialRing:
             return known[1]
         above, below = self.parts(fraction)
         if above == 0:
-            found = flint.fmpq(0), None
+            found: tuple[Any, Any] = flint.fmpq(0), None
         elif above.is_constant() and below.is_constant():
             found = flint.fmpq(above.coeffs()[0], below.coeffs()[0]), None
         else:

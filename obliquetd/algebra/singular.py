@@ -73,29 +73,38 @@ class Factored(ABC):
         """``|A^-1| w`` for each column w >= 0; above :data:`EXPLICIT` its largest entry, throughout."""
         if self.size <= EXPLICIT:
             return self._inverse @ weights
-        largest = [self.largest_growth(column) for column in weights.T]
-        return np.broadcast_to(np.array(largest), weights.shape).copy()
+        return np.broadcast_to(self.largest_growths(weights), weights.shape).copy()
 
     def largest_growth(self, weights: Array) -> float:
-        """The largest entry of ``|A^-1| w`` for w >= 0.
-
-        It is the 1-norm of diag(w) A^-T, which Hager's method estimates by a few solves with
-        A and A' (Higham 2002, Algorithm 15.1): a lower bound that is nearly always attained.
-        """
+        """The largest entry of ``|A^-1| w`` for w >= 0; above :data:`EXPLICIT` of :meth:`largest_growths`."""
         if self.size <= EXPLICIT:
             return float((self._inverse @ weights).max())
-        n = self.size
-        x = np.full(n, 1.0 / n)
-        best, last = 0.0, -1
+        return float(self.largest_growths(weights.reshape(-1, 1))[0])
+
+    def largest_growths(self, weights: Array) -> Array:
+        """The largest entry of ``|A^-1| w`` for each column w >= 0.
+
+        It is the 1-norm of diag(w) A^-T, which Hager's method estimates by a few solves with
+        A and A' (Higham 2002, Algorithm 15.1): a lower bound that is nearly always attained. The
+        columns go on together until each is settled.
+        """
+        n, count = weights.shape
+        x = np.full((n, count), 1.0 / n)
+        best, going = np.zeros(count), np.arange(count)
+        last = np.full(count, -1)
         for _ in range(5):
-            y = weights * self.solve_transposed(x)
-            best = max(best, float(np.abs(y).sum()))
-            z = self.solve(weights * np.sign(y))
-            k = int(np.abs(z).argmax())
-            if k == last or abs(z[k]) <= z @ x:
+            w = weights[:, going]
+            y = w * self.solve_transposed(x)
+            best[going] = np.maximum(best[going], np.abs(y).sum(axis=0))
+            z = self.solve(w * np.sign(y))
+            k = np.abs(z).argmax(axis=0)
+            here = np.arange(len(going))
+            more = (k != last) & ~(np.abs(z[k, here]) <= (z * x).sum(axis=0))
+            going, last = going[more], k[more]
+            if not len(going):
                 break
-            x, last = np.zeros(n), k
-            x[k] = 1.0
+            x = np.zeros((n, len(going)))
+            x[last, np.arange(len(going))] = 1.0
         return best
 
 

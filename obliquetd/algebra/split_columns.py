@@ -58,7 +58,12 @@ class SplitColumn:
     __slots__ = ("arithmetic", "below", "codes", "kinds", "whole")
 
     def __init__(
-        self, arithmetic: FieldArithmetic, whole: Array, below: int, codes: Indices, kinds: list[Any]
+        self,
+        arithmetic: FieldArithmetic,
+        whole: Array,
+        below: int,
+        codes: Indices,
+        kinds: list[Any],
     ) -> None:
         self.arithmetic, self.whole, self.below = arithmetic, whole, below
         self.codes, self.kinds = codes, kinds
@@ -99,7 +104,9 @@ class SplitColumn:
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, int | np.integer):
             code = self.codes[at if len(self.codes) > 1 else 0]
-            return self.arithmetic.constant(flint.fmpq(self.whole[at], self.below)) * self.kinds[code]
+            return (
+                self.arithmetic.constant(flint.fmpq(self.whole[at], self.below)) * self.kinds[code]
+            )
         codes = self.codes[at] if len(self.codes) > 1 else self.codes
         return SplitColumn(self.arithmetic, self.whole[at], self.below, codes, self.kinds)
 
@@ -109,12 +116,15 @@ class SplitColumn:
         out = []
         for key in zip(self.whole.tolist(), self._every_code().tolist(), strict=True):
             if key not in known:
-                number, kind = self.arithmetic.constant(flint.fmpq(key[0], self.below)), self.kinds[key[1]]
+                number, kind = (
+                    self.arithmetic.constant(flint.fmpq(key[0], self.below)),
+                    self.kinds[key[1]],
+                )
                 known[key] = number if kind is self.arithmetic.one else number * kind
             out.append(known[key])
         return out
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:  # noqa: ARG002
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
         out = np.empty(len(self), dtype=object)
         out[:] = self.tolist()
         return out

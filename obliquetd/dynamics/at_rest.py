@@ -11,8 +11,9 @@ import numpy as np
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.float_rank import LARGEST, rank_of_doubles
 from obliquetd.algebra.tall import blocks
-from obliquetd.dynamics.columns import RoundedColumn, features_of
+from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.products import Products
+from obliquetd.dynamics.rounded_columns import RoundedColumn
 from obliquetd.dynamics.scalars import Rounded, rounded_entries
 from obliquetd.dynamics.terms import Group, Term
 from obliquetd.learners.forms import is_feature

@@ -14,7 +14,7 @@ import numpy as np
 
 from obliquetd.algebra.functions import value_at
 from obliquetd.algebra.quotients import Sample, parts_of, real_places
-from obliquetd.dynamics.columns import FieldColumns
+from obliquetd.dynamics.field_columns import FieldColumns
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.dynamics.terms import MOST_GROUPS, Group, Slot, Term, terms_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,10 +12,11 @@ import numpy as np
 from obliquetd.algebra import Arithmetic, FieldArithmetic, FloatMatrix, Matrix
 from obliquetd.algebra.rounding import roundings
 from obliquetd.algebra.storage import gathered, trimmed, worth_keeping_sparse
+from obliquetd.dynamics.monomials import Monomial
 from obliquetd.dynamics.terms import Term
 from obliquetd.learners.forms import is_feature
 
-__all__ = ["diagonal", "folded", "gather", "side_by_side"]
+__all__ = ["diagonal", "folded", "gather", "gather_named", "joined"]
 
 
 def gather(
@@ -39,6 +42,27 @@ def gather(
         return FloatMatrix(found, error=size * factor)
     size = chained([c.error for c in columns]) + np.abs(value) * rounding
     return FloatMatrix(found, error=gathered(shape, i, j, size))
+
+
+def gather_named(
+    arithmetic: Arithmetic, named: Any, shape: tuple[int, int], parts: Iterable[Sequence[Any]]
+) -> Matrix:
+    """:func:`gather` of columns that a key for their places stands before; what has names is kept by them."""
+    others, found = [], []
+    for key, i, j, column in parts:
+        if named is None or not isinstance(column, Monomial):
+            others.append((i, j, column))
+            continue
+
+        def made(at: Any, column: Any, i: Any = i, j: Any = j) -> Matrix:
+            places = (i, j) if at is None else (i[at], j[at])
+            return gather(arithmetic, shape, [(*places, column)])
+
+        found.append(named.total(column, ("at places", shape, key), made))
+    if others:
+        found.append(gather(arithmetic, shape, others))
+    total: Matrix = functools.reduce(operator.add, found)
+    return total
 
 
 def _most(shape: tuple[int, int], i: Any, j: Any) -> int:
@@ -123,3 +147,17 @@ def side_by_side(blocks: Sequence[Sequence[Any]]) -> FloatMatrix:
             start += width
         top += height
     return FloatMatrix(value, error=error)
+
+
+def joined(arithmetic: Arithmetic, blocks: Sequence[Sequence[Any]]) -> Matrix:
+    """A matrix of matrices."""
+    if arithmetic.kind == "float":
+        return side_by_side(blocks)
+    if len(blocks) == 1 and len(blocks[0]) == 1:
+        return blocks[0][0]  # type: ignore[no-any-return]
+    rows = [
+        [x for part in parts for x in part]
+        for line in blocks
+        for parts in zip(*(x.rows() for x in line), strict=True)
+    ]
+    return arithmetic.matrix(rows, (len(rows), len(rows[0])))

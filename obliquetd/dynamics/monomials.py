@@ -18,7 +18,7 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import EPS
-from obliquetd.dynamics.columns import RoundedColumn
+from obliquetd.dynamics.rounded_columns import RoundedColumn
 from obliquetd.dynamics.scalars import NORMAL, SMALLEST, UNIT
 
 __all__ = ["PARTS", "Monomial", "Named", "kept_where"]
@@ -49,6 +49,11 @@ class Named:
         self._sums: dict[Any, FloatMatrix] = {}
         self._filled: dict[str, tuple[bool, bool]] = {}
         self.not_zero: set[tuple[str, ...]] = set()
+        self.dots: dict[Any, RoundedColumn] = {}
+
+    def has_all(self, places: dict[str, Any]) -> bool:
+        """Whether rows are those of all outcomes."""
+        return all(rows is self._rows.get(name) for name, rows in places.items())
 
     def named(self, name: str, column: Any) -> Any:
         """A column as a monomial; itself where it has one number for all outcomes."""
@@ -166,6 +171,11 @@ class Monomial(RoundedColumn):
         if self.rounded or size != 1.0:
             error = error + np.abs(value) * (self.rounded + EPS) + SMALLEST * (found.array != 0)
         return FloatMatrix(value, error=error)
+
+    @property
+    def key(self) -> Any:
+        """The names and the number."""
+        return self.names, self.factor, self.rounded
 
     @property
     def value(self) -> Any:

@@ -15,9 +15,10 @@ import numpy as np
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import roundings
 from obliquetd.dynamics.at_rest import AtRest, add_to, counts, number_at
-from obliquetd.dynamics.columns import RoundedColumn, features_of
+from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.memory_moments import Outcome
 from obliquetd.dynamics.products import Products
+from obliquetd.dynamics.rounded_columns import RoundedColumn
 from obliquetd.dynamics.scalars import Rounded, bare, plain
 from obliquetd.dynamics.terms import Group, Term
 from obliquetd.learners.forms import is_feature

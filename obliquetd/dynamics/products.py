@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliquetd.algebra.storage import SPARSE_FROM
-from obliquetd.dynamics.columns import RoundedColumn, columns_of
+from obliquetd.dynamics.columns import columns_of
 from obliquetd.dynamics.monomials import Named
+from obliquetd.dynamics.rounded_columns import RoundedColumn
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import bare
 from obliquetd.dynamics.tapes import Recorded, may_be_recorded
@@ -75,7 +76,7 @@ class Products:
         again = told.named is not None and may_be_recorded(rule.learner)
         self.runs = (Recorded if again else RuleOnColumns)(
             rule.learner, rule.values, rule.plain.numbers, self.rows, told.numbers,
-            partial(columns_of, self.ops),
+            partial(columns_of, self.ops, named=told.named),
             self.ops.places.late, float if self.ops.arithmetic.kind == "float" else object,
             told.everything,
         )  # fmt: skip

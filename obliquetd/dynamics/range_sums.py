@@ -15,7 +15,7 @@ from obliquetd.algebra.factored import Entry, FactoredFunctions
 from obliquetd.algebra.functions import Basis, constant_span
 from obliquetd.algebra.quotients import Quotient
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
-from obliquetd.dynamics.columns import features_of
+from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.formulas import Formulas
 from obliquetd.learners.forms import NoFormError, is_feature
 

@@ -22,10 +22,11 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import BLOCK, power_of_two
-from obliquetd.dynamics.columns import RoundedColumn, features_of
-from obliquetd.dynamics.gathering import diagonal, folded, gather, side_by_side
-from obliquetd.dynamics.monomials import Monomial, kept_where
+from obliquetd.dynamics.feature_tables import features_of
+from obliquetd.dynamics.gathering import diagonal, folded, gather, gather_named, joined
+from obliquetd.dynamics.monomials import PARTS, Monomial, kept_where
 from obliquetd.dynamics.products import Products
+from obliquetd.dynamics.rounded_columns import RoundedColumn
 from obliquetd.dynamics.terms import Term, feeding_order, split
 from obliquetd.learners.forms import NoFormError, is_feature
 
@@ -104,6 +105,12 @@ class Sums:
     def _ones(self, n: int) -> Matrix:
         return self.arithmetic.column([self.arithmetic.one] * n)
 
+    def _zeros(self, shape: tuple[int, int]) -> Matrix:
+        return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)
+
+    def _added(self, shape: tuple[int, int], parts: Sequence[Any]) -> Matrix:
+        return gather_named(self.arithmetic, self.products.named, shape, parts)
+
     # --- where a term goes --------------------------------------------------------------------
 
     def _table(self, vector: Any) -> tuple[Any, str]:
@@ -123,22 +130,24 @@ class Sums:
         if table[0] != WEIGHTED:
             return features_of(self.products.ops, table[1])
         _, weight, inner = table
-        by = self.xi if weight == XI else self.arithmetic.column(self.means[weight].tolist())
+        by = self.xi if weight == XI else self._mean(weight)
         return by if inner == UNIT else self._matrix(inner).scale_rows(by)
+
+    def _mean(self, weight: Any) -> Matrix:
+        """A mean memory of each state as a column."""
+        found = self.means[weight]
+        if not isinstance(found, RoundedColumn):
+            return self.arithmetic.column(found.tolist())
+        value, error = (x.reshape(-1, 1) for x in (found.value, found.error))
+        return FloatMatrix(value, error=error)
 
     def _scaled(self, term: Term, outcomes: Any, memories: list[Any], moving: Any = None) -> Any:
         """The column of a term times the weight of each outcome: its chance, and xi or a mean memory.
 
         Where only some of the outcomes are *moving*, a mask or a part of the named ones, it is 0 of the others.
         """
-        weight, named = self.products.chance if memories else self.weight, self.products.named
-        if named is not None and isinstance(moving, str):
-            weight = named.weighed(weight, moving)
-        else:
-            weight = self.products.among(weight, outcomes)
-            if moving is not None:
-                weight = kept_where(moving, weight)
-        out = weight * term.column
+        weight = self.products.chance if memories else self.weight
+        out = self._among(weight, outcomes, moving) * term.column
         for factor in term.factors:
             vectors = factor[1:] if factor[0] == "number" else ()
             if vectors and vectors[0] == "memory":
@@ -147,6 +156,16 @@ class Sums:
                 raise NoFormError("an inner product of a memory and features")
         return out
 
+    def _among(self, weight: Any, outcomes: Any, moving: Any) -> Any:
+        """A weight of all outcomes for some of them; 0 of those that are not moving."""
+        products, named = self.products, self.products.named
+        if named is not None and moving is None and outcomes is products.runs.everything:
+            moving = PARTS[0]
+        if named is not None and isinstance(moving, str):
+            return named.weighed(weight, moving)
+        weight = products.among(weight, outcomes)
+        return weight if moving is None else kept_where(moving, weight)
+
     def _entries(
         self, term: Term, outcomes: Any, memories: list[Any], moving: Any,
         left: tuple[Any, str] | None, right: tuple[Any, str],
@@ -154,30 +173,29 @@ class Sums:
         """The two tables that a term is a product of, and its places there with its weighted column.
 
         Exact numbers stay short: the long weight of a state multiplies its row of a table, where
-        one of the two is a row of that state, and not every outcome.
+        one of the two is a row of that state, and not every outcome. So does a mean memory among floats,
+        where what the other columns add up to is kept by their names.
         """
-        if self.arithmetic.kind == "float":
+        weight = self._weight_of(term, memories)
+        sides = [left, right]
+        at = next((k for k, x in enumerate(sides) if x and x[1] in ("s", UNIT)), None)
+        floats = self.arithmetic.kind == "float"
+        whole = floats and (weight in (None, XI) or self.products.named is None)
+        if whole or (weight is not None and at is None):
             column = self._scaled(term, outcomes, memories, moving)
         else:
-            sides, weight = [left, right], self._weight_of(term, memories)
-            at = next((k for k, x in enumerate(sides) if x and x[1] in ("s", UNIT)), None)
-            if weight is None or at is not None:
-                column = self._given_state(term, outcomes)
-            else:
-                column = self._scaled(term, outcomes, memories)
-            if weight is not None and at is not None:
+            column = self._given_state(term, outcomes, moving)
+            if weight is not None:
+                assert at is not None
                 sides[at] = (WEIGHTED, weight, sides[at][0]), "s"  # type: ignore[index]
                 left, right = sides  # type: ignore[assignment]
         (other, place), (table, row) = right, left or (None, UNIT)
         return (table, other), _Entries(row, place, outcomes, column)
 
-    def _given_state(self, term: Term, outcomes: Any) -> Any:
+    def _given_state(self, term: Term, outcomes: Any, moving: Any = None) -> Any:
         """The column of a term times the chance; of formulas the factors, which are multiplied where they add up."""
-        products = self.products
-        chance = products.among(products.chance, outcomes)
-        if self.arithmetic.kind != "symbolic":
-            return chance * term.column
-        return chance, term.column
+        chance = self._among(self.products.chance, outcomes, moving)
+        return (chance, term.column) if self.arithmetic.kind == "symbolic" else chance * term.column
 
     def _weight_of(self, term: Term, memories: list[Any]) -> Any:
         """What weighs a state in a term besides the chance: xi, a mean memory, or None for a memory's rows."""
@@ -228,32 +246,28 @@ class Sums:
                         ):
                             raise NoFormError("a memory whose parts depend on each other in turn")
                         column = self._given_state(term, outcomes)
-                        inner.append((row, place[memories[0]] * n + s, column))
+                        j = place[memories[0]]
+                        inner.append((("n", i, "s", j), row, j * n + s, column))
                         continue
                     (_, table), found = self._entries(
                         term, outcomes, memories, None, None, self._table(term.left)
                     )
                     at = self._at(found.place, outcomes)
-                    sources.setdefault(table, []).append((row, at, found.column))
+                    key = "n", i, found.place, 0
+                    sources.setdefault(table, []).append((key, row, at, found.column))
         total: Any = None
         for table, parts in sources.items():
             T = self._matrix(table)
-            part = gather(self.arithmetic, (k * n, T.shape[0]), parts) @ T
+            part = self._added((k * n, T.shape[0]), parts) @ T
             total = part if total is None else total + part
         if total is None:
             width = self.d if products.memory[slots[0]] else 1
-            total = self.arithmetic.matrix(
-                [[self.arithmetic.zero] * width] * (k * n), (k * n, width)
-            )
+            total = self._zeros((k * n, width))
         if inner:
-            system = self.arithmetic.identity(k * n) - gather(
-                self.arithmetic, (k * n, k * n), inner
-            )
+            system = self.arithmetic.identity(k * n) - self._added((k * n, k * n), inner)
             total = self._solved(system, total)
         for slot, i in place.items():
-            part = total
-            if k > 1:
-                part = total.submatrix(range(i * n, (i + 1) * n), range(total.shape[1]))
+            part = total if k == 1 else total.part(slice(i * n, (i + 1) * n))
             if products.memory[slot]:
                 self.tables[slot] = part
             else:
@@ -336,8 +350,8 @@ class Sums:
         slots = self.products.weights
         blocks = [[self._block(A.get((i, j)), slots[i], slots[j]) for j in slots] for i in slots]
         ends = [[self._block(b.get(i), slots[i], False)] for i in slots]
-        negated = self._joined(blocks).scaled(-self.arithmetic.one)
-        return negated, self._joined(ends)
+        negated = joined(self.arithmetic, blocks).scaled(-self.arithmetic.one)
+        return negated, joined(self.arithmetic, ends)
 
     def _block(self, parts: Any, tall: bool, wide: bool) -> Matrix:
         """The sum of T_z' M T_v over the tables, and of multiples of the identity."""
@@ -348,13 +362,12 @@ class Sums:
                 zeros = np.zeros(sum(map(len, columns)), dtype=np.intp)
                 at = [(zeros[: len(c)], zeros[: len(c)], c) for c in columns]
                 sum_of_all = gather(self.arithmetic, (1, 1), at)
-                ones = self._ones(shape[0])
-                part = diagonal(self.arithmetic, sum_of_all, ones)
+                part = diagonal(self.arithmetic, sum_of_all, self._ones(shape[0]))
             else:
                 part = self._between(tables, columns)
             total = part if total is None else total + part
         if total is None:
-            return self.arithmetic.matrix([[self.arithmetic.zero] * shape[1]] * shape[0], shape)
+            return self._zeros(shape)
         return total  # type: ignore[no-any-return]
 
     def _between(self, tables: Any, listed: list[_Entries]) -> Matrix:
@@ -366,10 +379,10 @@ class Sums:
 
         def crossed(*entries: _Entries) -> Matrix:
             places = [
-                (self._at(e.row, e.outcomes), self._at(e.place, e.outcomes), e.column)
+                ((e.row, 0, e.place, 0), self._at(e.row, e.outcomes), self._at(e.place, e.outcomes), e.column)
                 for e in entries
-            ]
-            return left.cross(gather(self.arithmetic, shape, places), right)
+            ]  # fmt: skip
+            return left.cross(self._added(shape, places), right)
 
         others, parts = [], []
         for e in listed:
@@ -385,15 +398,3 @@ class Sums:
             parts.append(crossed(*others))
         total: Matrix = functools.reduce(operator.add, parts)
         return total
-
-    def _joined(self, blocks: Sequence[Sequence[Any]]) -> Matrix:
-        if len(blocks) == 1 and len(blocks[0]) == 1 and self.arithmetic.kind != "float":
-            return blocks[0][0]  # type: ignore[no-any-return]
-        if self.arithmetic.kind == "float":
-            return side_by_side(blocks)
-        rows = [
-            [x for part in parts for x in part]
-            for line in blocks
-            for parts in zip(*(x.rows() for x in line), strict=True)
-        ]
-        return self.arithmetic.matrix(rows, (len(rows), len(rows[0])))

@@ -166,9 +166,7 @@ class MDP(Sources, HtmlTable, Tabular):
     @property
     def symbols(self) -> set[sp.Symbol]:
         """The free symbols of all numbers."""
-        return {
-            x for v in self.table.formulas if isinstance(v, sp.Basic) for x in v.free_symbols
-        }
+        return {x for v in self.table.formulas if isinstance(v, sp.Basic) for x in v.free_symbols}
 
     def subs(self, values: Mapping[Any, Any]) -> MDP:
         """Numbers for symbols (by symbol or by name), put in at once and checked anew.

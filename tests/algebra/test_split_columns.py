@@ -103,7 +103,7 @@ def mixed_up():
     return [(problem, {gamma: values[gamma]}), (mixed, values)]
 
 
-@pytest.mark.parametrize("problem, values", mixed_up(), ids=["discount", "discount and mixing"])
+@pytest.mark.parametrize(("problem", "values"), mixed_up(), ids=["discount", "discount and mixing"])
 def test_a_problem_in_symbols_is_at_numbers_the_problem_of_the_numbers(problem, values):
     at = problem.subs(values)
     for name in ("P_pi", "P_b", "r_pi", "L_pi", "Lambda", "xi", "v_pi", "C"):

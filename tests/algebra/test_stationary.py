@@ -8,7 +8,15 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FieldMatrix, FloatMatrix, parse_number, stationary
+from obliquetd.algebra import (
+    EXACT,
+    FLOAT,
+    FieldArithmetic,
+    FieldMatrix,
+    FloatMatrix,
+    parse_number,
+    stationary,
+)
 from obliquetd.errors import PrecisionWarning, SingularError
 
 
@@ -148,7 +156,9 @@ def test_integers_of_rows_give_the_weights_that_rationals_give(n, monkeypatch):
     rng = np.random.default_rng(n)
     weights = rng.integers(0, 10**6, size=(n, n)) * (rng.random((n, n)) < 0.5)
     long = EXACT.matrix(_scalars(irreducible(weights.tolist(), n)), (n, n))
-    ring = EXACT.matrix(_scalars([[int(j == (i + 1) % n) for j in range(n)] for i in range(n)]), (n, n))
+    ring = EXACT.matrix(
+        _scalars([[int(j == (i + 1) % n) for j in range(n)] for i in range(n)]), (n, n)
+    )
     found = [stationary(P) for P in (long, ring)]
     monkeypatch.setattr(FieldMatrix, "stationary", lambda _: None)
     assert [x.entries() for x in found] == [stationary(P).entries() for P in (long, ring)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import obliquetd as otd
 from obliquetd.dynamics import expectation, monomials, products
-from obliquetd.dynamics.columns import RoundedColumn, datum
 from obliquetd.dynamics.monomials import Monomial, Named
+from obliquetd.dynamics.rounded_columns import RoundedColumn, datum
 from tests.dynamics.test_products import EVERY, pairs, states
 
 
