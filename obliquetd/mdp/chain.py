@@ -39,6 +39,8 @@ SMALL = 64
 
 def _mutually_reached(n: int, i: Any, j: Any) -> Any:
     """Numbers 0, 1, ... for the states, the same for those that reach each other by moves from i to j."""
+    if len(i) == n * n:  # from everywhere to everywhere
+        return np.zeros(n, dtype=np.intp)
     if n <= SMALL:
         reach = np.eye(n, dtype=bool)
         reach[i, j] = True

@@ -36,19 +36,19 @@ class Rows:
         self.reward = self.arithmetic.scalars(table.reward)
         self.own_discount = self.arithmetic.scalars(table.discount)
         self.row_discount = self.arithmetic.multiples(self.own_discount, self.discount)
-        self.pi = self._chances(inputs.target, self.choices.state, self.choices.action)
-        self.mu = self.pi if inputs.behavior is None else self._chances(
-            inputs.behavior, self.choices.state, self.choices.action
-        )  # fmt: skip
+        chosen = self.choices.state, self.choices.action
+        starts = _starts(*chosen)
+        self.pi = self._chances(inputs.target, *chosen, starts)
+        self.mu = self.pi
+        if inputs.behavior is not None:
+            self.mu = self._chances(inputs.behavior, *chosen, starts)
 
-    def _chances(self, policy: Policy, state: Any, action: Any) -> Any:
+    def _chances(self, policy: Policy, state: Any, action: Any, starts: Any = None) -> Any:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
         wide = 1 + len(self.mdp.actions)
-        choices = (1 + state) * wide + 1 + action
-        starts = np.flatnonzero(
-            np.diff(choices, prepend=-1)
-        )  # outcomes of one choice stand together
-        runs = np.diff(starts, append=len(choices))
+        if starts is None:
+            starts = _starts(state, action)
+        runs = np.diff(starts, append=len(state))
         state, action = state[starts], action[starts]
         # states share rows: of each row and action the chance is read once
         numbers = policy.row_numbers(self.mdp.states)
@@ -125,3 +125,11 @@ class Rows:
     def names(self, indices: Sequence[int]) -> list[Hashable]:
         """Labels of states."""
         return [self.labels[i] for i in indices]
+
+
+def _starts(state: Any, action: Any) -> Any:
+    """Where another choice begins: outcomes of one stand together."""
+    begins = np.ones(len(state), dtype=bool)
+    np.not_equal(state[1:], state[:-1], out=begins[1:])
+    begins[1:] |= action[1:] != action[:-1]
+    return np.flatnonzero(begins)
