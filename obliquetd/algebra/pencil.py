@@ -19,7 +19,8 @@ from obliquetd.algebra.waiting import Waiting
 
 __all__ = ["cramer_of_pencil", "hadamard", "primes"]
 
-LARGEST = 1 << 63
+LARGEST = 1 << 62
+"""Residues below take no memory of their own in FLINT's integers."""
 
 
 def cramer_of_pencil(
@@ -75,9 +76,9 @@ def _modulo(first: Any, second: Any, right: Any, p: int) -> list[int] | None:
     below = [int(charpoly[n - k]) * det % p for k in range(n + 1)]
     powers = []
     for _ in range(n):
-        powers.append([int(x) for x in column.entries()])
+        powers += column.entries()
         column = moved * column
-    series = flint.nmod_mat(n * m, n, [row[i] for i in range(n * m) for row in powers], p)
+    series = flint.nmod_mat(n, n * m, powers, p).transpose()
     shifted = [below[t - j] if t >= j else 0 for j in range(n) for t in range(n)]
     above = series * flint.nmod_mat(n, n, shifted, p)
     return [*map(int, above.entries()), *below]
