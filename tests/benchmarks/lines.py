@@ -121,21 +121,26 @@ def float_td(n):
     return lambda: computed(problem, TD()), peer
 
 
-@line(
-    "the same, the first on a problem", "the sums of TD alone in numpy, no bounds", (100, 200), None
-)
-def first_float_td(n):
-    """With nothing kept of what the outcomes add up to, but with xi."""
-    problem = float_problem(n, 16)
-    Phi, xi = np.array(problem.Phi, dtype=float), np.array(problem.xi, dtype=float).ravel()
+def first_float_line(name, learner):
+    @line(name, "the sums of TD alone in numpy, no bounds", (100, 200), None)
+    def first(n):
+        """With nothing kept of what the outcomes add up to, but with xi."""
+        problem = float_problem(n, 16)
+        Phi, xi = np.array(problem.Phi, dtype=float), np.array(problem.xi, dtype=float).ravel()
 
-    def ours():
-        known = vars(problem.native)
-        for name in [k for k in known if k.startswith("_")]:
-            del known[name]
-        return computed(problem, TD())
+        def ours():
+            known = vars(problem.native)
+            for name in [k for k in known if k.startswith("_")]:
+                del known[name]
+            return computed(problem, learner)
 
-    return ours, sketches.float_sums(problem.native, Phi, xi)
+        return ours, sketches.float_sums(problem.native, Phi, xi)
+
+
+first_float_line("the same, the first on a problem", TD())
+first_float_line("the same of TD(1/2)", TD(lam=0.5))
+first_float_line("the same of ETD", ETD())
+first_float_line("the same of SETD", SETD())
 
 
 @line("A, b of TD with a symbol, d = 4", "theta by values at d + 1 discounts", (20, 50, 100), None)
