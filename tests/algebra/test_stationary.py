@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sympy import QQ
 
 from obliquetd.algebra import (
     EXACT,
@@ -172,3 +173,21 @@ def _scalars(rows):
 def test_a_chain_with_two_closed_classes_is_refused_in_rationals():
     with pytest.raises(SingularError, match="I - P without its last state is singular"):
         stationary(EXACT.matrix(_scalars([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), (3, 3)))
+
+
+@pytest.mark.parametrize("n", [2, 15, 16, 17, 40])
+def test_blocks_of_states_keep_the_digits_of_every_weight(n):
+    """Dyadic chains, whose floats are exact, with moves down to 2^-40: against rationals, entry by entry."""
+    rng = np.random.default_rng(n)
+    moves = np.ldexp(
+        rng.integers(1, 4, size=(n, n)).astype(float), -rng.integers(8, 41, size=(n, n))
+    )
+    P = np.where(np.eye(n, dtype=bool), 0.0, moves)
+    P[np.diag_indices(n)] = 1.0 - P.sum(axis=1)
+    found = np.array(stationary(FloatMatrix(P)).entries())
+    exact = stationary(
+        EXACT.matrix([[QQ(*x.as_integer_ratio()) for x in row] for row in P.tolist()], (n, n))
+    )
+    wanted = [QQ(*x.as_integer_ratio()) for x in found.tolist()]
+    gaps = [abs(x / w - 1) for x, w in zip(wanted, exact.entries(), strict=True)]
+    assert max(map(float, gaps)) < 1e-14
