@@ -135,19 +135,38 @@ def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
 
 
 def _confirmed(root: float, T: Sequence[Floats]) -> float:
-    """The least of some distances from a root at which the radius of T is below and above one."""
+    """The least of some distances from a root at which the radius of T is surely below and above one."""
     noise = 1e3 * len(T[0]) * EPS
 
-    def radius(alpha: float) -> float:
-        return float(np.abs(np.linalg.eigvals(T[0] + alpha * T[1] + alpha * alpha * T[2])).max())
+    def radius(alpha: float) -> tuple[float, float]:
+        return _radius(T[0] + alpha * T[1] + alpha * alpha * T[2])
 
     for within in WITHIN[:-1]:
-        if radius((1 - within) * root) < 1.0 < radius((1 + within) * root):
+        (below, error), (above, other) = (radius((1 + s * within) * root) for s in (-1, 1))
+        if below + error < 1.0 < above - other:
             return within
     within = WITHIN[-1]
-    if radius((1 - within) * root) > 1.0 + noise or radius((1 + within) * root) < 1.0 - noise:
+    if radius((1 - within) * root)[0] > 1.0 + noise or radius((1 + within) * root)[0] < 1.0 - noise:
         raise MathematicalError(TOO_SLOW)
     return within
+
+
+def _radius(A: Floats) -> tuple[float, float]:
+    """The modulus of the largest eigenvalue, and how much of it rounding may be.
+
+    The eigenvalues found are those of a matrix some eps |A| away. That moves a simple one, with left
+    and right vectors y and x of length 1, by no more than eps |A| / |y'x| in the first order (Golub
+    and Van Loan 2013, section 7.2.2), which grows without bound where eigenvalues meet.
+    """
+    import scipy.linalg
+
+    A = scipy.linalg.matrix_balance(A)[0]
+    values, left, right = scipy.linalg.eig(A, left=True, right=True)
+    k = int(np.abs(values).argmax())
+    moved = len(A) * EPS * float(np.linalg.norm(A))
+    return float(np.abs(values[k])), moved / max(
+        float(np.abs(left[:, k].conj() @ right[:, k])), EPS
+    )
 
 
 def _rational_root(T: Sequence[Floats], groups: int) -> float:

@@ -133,3 +133,16 @@ def test_a_warning_of_few_digits_names_the_line_that_asked(monkeypatch):
     with pytest.warns(PrecisionWarning, match="digits are left") as told:
         step_size_limit(problem, HTD())
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_rounding_of_a_radius_is_told_where_eigenvalues_meet(seed):
+    """A Jordan block of three leaves a third of the digits; a symmetric matrix leaves all."""
+    rng = np.random.default_rng(seed)
+    Q, _ = np.linalg.qr(rng.normal(size=(5, 5)))
+    blocks = np.diag([1.0, 1.0, 1.0, 0.3, -0.2]) + np.diag([1.0, 1.0, 0.0, 0.0], 1)
+    radius, error = float_step_size._radius(Q @ blocks @ Q.T)
+    assert abs(radius - 1) <= error
+    assert error > 1e-7
+    radius, error = float_step_size._radius(Q @ np.diag([1.0, 0.5, 0.4, 0.3, 0.2]) @ Q.T)
+    assert abs(radius - 1) <= error < 1e-13
