@@ -119,6 +119,10 @@ def _stays(system: JumpSystem, outside: Matrix) -> None:
         )
 
 
+def _constant(M: Rows, _alpha: int) -> Rows:
+    return M
+
+
 def contracts(
     arithmetic: Arithmetic, maps: Sequence[tuple[int, int, Any, Rows]], m: int, groups: int
 ) -> bool:
@@ -135,7 +139,9 @@ def contracts(
     """
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
     one, zero = arithmetic.one, arithmetic.zero
-    jumps = _second_order([(s, t, w, lambda _, M=M: M) for s, t, w, M in maps], 0, pairs)
+    jumps = _second_order(
+        [(s, t, w, functools.partial(_constant, M)) for s, t, w, M in maps], 0, pairs
+    )
     system, _ = linear_system(arithmetic, jumps, groups, len(pairs))
     if arithmetic.kind == "float":
         T = np.eye(len(system)) - np.array(system, dtype=float)
