@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.rounding import BLOCK, EPS, FEW_DIGITS
+from obliquetd.algebra.storage import trimmed
 from obliquetd.algebra.tall import blocks
 from obliquetd.errors import NumberError, PrecisionWarning
 
 __all__ = [
+    "OfSum",
     "SolveReport",
     "Spread",
     "dropped",
@@ -147,3 +149,32 @@ def finite(values: Any, *, or_infinite: bool = False) -> Any:
             "arithmetic='exact', or scale the rewards or features"
         )
     return values
+
+
+class OfSum:
+    """The bounds on a sum or a difference of two matrices, made when they are asked for.
+
+    Those of a long sum are made from its beginning on: asked for at its end, each would wait for the one before,
+    deeper than Python goes.
+
+    Parameters
+    ----------
+    left, right : FloatMatrix
+    total : array
+    """
+
+    def __init__(self, left: Any, right: Any, total: Any) -> None:
+        self.left, self.right, self.total = left, right, total
+
+    def __call__(self) -> Any:
+        seen, found, left_over = {}, [], [self.left, self.right]
+        while left_over:
+            matrix = left_over.pop()
+            waiting = matrix._error
+            if isinstance(waiting, OfSum) and id(matrix) not in seen:
+                seen[id(matrix)] = matrix
+                found.append(matrix)
+                left_over += [waiting.left, waiting.right]
+        for matrix in reversed(found):
+            _ = matrix.error
+        return trimmed(self.left.error + self.right.error + abs(self.total) * EPS)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import (
+    OfSum,
     SolveReport,
     Spread,
     dropped,
@@ -260,11 +261,11 @@ class FloatMatrix(Matrix):
 
     def __add__(self, other: FloatMatrix) -> FloatMatrix:
         total = self.array + other.array
-        return _wrap(total, lambda: trimmed(self.error + other.error + abs(total) * EPS))
+        return _wrap(total, OfSum(self, other, total))
 
     def __sub__(self, other: FloatMatrix) -> FloatMatrix:
         gap = self.array - other.array
-        return _wrap(gap, lambda: trimmed(self.error + other.error + abs(gap) * EPS))
+        return _wrap(gap, OfSum(self, other, gap))
 
     def scaled(self, factor: Any) -> FloatMatrix:
         scaled = quiet(lambda: self.array * factor)

@@ -13,6 +13,7 @@ from sympy import QQ
 
 from obliquetd.algebra.field import FieldArithmetic
 from obliquetd.algebra.numbers import exactify
+from obliquetd.errors import UndefinedError
 
 __all__ = ["Real", "RootArithmetic"]
 
@@ -40,10 +41,13 @@ class RootArithmetic(FieldArithmetic):
         return hash(self.root)
 
     def scalar(self, value: Any) -> Any:
+        """A number, or a formula in the symbol, at the root; UndefinedError at a pole."""
         value = exactify(value)
         if not isinstance(value, sp.Basic):
             return self.domain.convert_from(value, QQ)
         above, below = (self._evaluated(part) for part in sp.fraction(sp.together(value)))
+        if not below:
+            raise UndefinedError(f"{value} has a pole at {self.symbol} = {self.root}")
         return above / below
 
     def _evaluated(self, expression: sp.Expr) -> Any:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.dynamics.affinity import require_affine
 from obliquetd.dynamics.jumps import Jump, linear_system
 from obliquetd.dynamics.products import Products, products_of
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
@@ -41,6 +42,7 @@ from obliquetd.dynamics.span import Span, span_of_updates
 from obliquetd.dynamics.sums import Sums
 from obliquetd.errors import SingularError
 from obliquetd.learners.forms import NoFormError
+from obliquetd.learners.functions import is_shipped
 
 __all__ = ["Expectation", "endless_trace", "sums_of"]
 
@@ -77,7 +79,7 @@ class Expectation:
         rule = self.rule
         runs = rule.size + 1 + (rule.memory_size if self.carried else 0)
         few = FEW / DEARER if self.arithmetic.kind == "symbolic" else FEW
-        if len(self.ops.state) * runs * rule.d < few:
+        if len(self.ops.state) * runs * rule.d < few or self._may_carry:
             return None
         found = sums_of(rule, self._weights, carried=self.carried)
         if found and found.products.many:
@@ -86,10 +88,26 @@ class Expectation:
             found.forget(lambda: _products(rule, self._weights, carried=self.carried))
         return found
 
+    @property
+    def _may_carry(self) -> bool:
+        """Whether a rule of the user's own has a memory that no trial filled: each outcome is asked then."""
+        learner = self.rule.learner
+        return bool(
+            self.rule.memory_size and not learner.has_memory and not is_shipped(learner.rule)
+        )
+
     @cached_property
     def samples(self) -> list[Sample]:
-        """The outcomes that have a chance."""
-        return [sample for sample in self.rule.samples if self.xi[sample.state]]
+        """The outcomes that have a chance.
+
+        Raises
+        ------
+        LearnerError
+            Where a rule of the user's own is not affine at one of them.
+        """
+        found = [sample for sample in self.rule.samples if self.xi[sample.state]]
+        require_affine(self.rule, found, carried=self.carried)
+        return found
 
     @cached_property
     def memory(self) -> list[list[Any]]:

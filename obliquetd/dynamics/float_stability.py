@@ -46,7 +46,7 @@ def _definiteness(form: Matrix) -> str:
     """Of the symmetric part, scaled to a unit diagonal, which changes no sign."""
     assert isinstance(form, FloatMatrix)
     twice = form + form.T
-    S, E = twice.dense() / 2, np.asarray(twice.error) / 2
+    S, E = twice.dense() / 2, twice.dense_error() / 2
     with np.errstate(all="ignore"):
         scale: Any = 1 / np.sqrt(np.abs(np.diag(S)))
         scale = np.where(np.isfinite(scale), scale, 1.0)

@@ -6,7 +6,8 @@ learner is a rational function of the symbol, and so is the gap of two squared e
     sum over s of xi(s) { (phi(s) . theta - v_pi(s))^2 - (phi(s) . theta_0 - v_pi(s))^2 }
 
 It changes its sign at its real roots and poles alone: they are isolated exactly, one rational
-sample decides between two of them, and the points themselves are decided with their own numbers.
+sample decides between two of them, and the points themselves are decided with their own numbers. So
+are the points where the updates may span less: there theta is another one.
 """
 
 from __future__ import annotations
@@ -92,12 +93,13 @@ def improvement_region(
     better: list[sp.Set] = []
     points: set[Any] = set()
     for cell in sign_cells(inside.start, inside.end, found, on_cell):
-        ends = break_points(cell.left, cell.right, [cell.value], found)
+        gap, critical = cell.value
+        ends = break_points(cell.left, cell.right, [gap, *critical], found)
         points |= {end for end in ends if end in stable}
         better += [
             sp.Interval.open(a, b)
             for a, b in itertools.pairwise(ends)
-            if cell.value.subs(found, rational_between(a, b)) < 0
+            if gap.subs(found, rational_between(a, b)) < 0
         ]
     kept = [end for end in points if _is_better_at(problem, learner, found, end, sampling, theta0)]
     return stable & sp.Union(*better, sp.FiniteSet(*kept))
@@ -122,10 +124,12 @@ def _gap_on_cell(
     sampling: str | None,
     theta0: Any,
     signs: SampledSigns,
-) -> Any:
+) -> tuple[Any, list[Any]]:
+    """The gap, and formulas outside whose zeros and poles the updates span no less."""
     arithmetic = CellArithmetic(signs)
-    gap = _gap(MeanDynamics(problem, learner, sampling, arithmetic), theta0)
-    return sp.sympify(arithmetic.public(gap))
+    dynamics = MeanDynamics(problem, learner, sampling, arithmetic)
+    gap = sp.sympify(arithmetic.public(_gap(dynamics, theta0)))
+    return gap, [arithmetic.public(c) for c in dynamics.expectation.span.critical]
 
 
 def _is_better_at(

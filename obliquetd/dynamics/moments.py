@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
+from obliquetd.dynamics.affinity import degree_at, require_affine
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.jumps import one_plus
 from obliquetd.dynamics.moments_by_step import Moments
@@ -32,7 +33,6 @@ from obliquetd.dynamics.sampling import (
 from obliquetd.dynamics.scalars import plain
 from obliquetd.errors import InputError, SizeError
 from obliquetd.learners import Learner, require_learner
-from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation, require_problem
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
@@ -85,9 +85,10 @@ class JumpSystem:
         rule = RuleOnNumbers(self.ops, learner)
         self.size, self.rule = rule.size, rule
         self.chances = _chances(self.ops)
-        self.degree = degree(learner)
-        self.linear = self.degree in (0, 1)
         self.samples = samples = [s for s in rule.samples if self.chances[s.state]]
+        require_affine(rule, samples, carried=False)
+        self.degree = degree_at(rule, samples)
+        self.linear = self.degree in (0, 1)
         parts = [rule.at_rest(sample) for sample in samples]
         flat = plain([row for constant, slopes in parts for row in (constant, *slopes)])
         chances = plain([[sample.chance for sample in samples]])[0]

@@ -331,5 +331,5 @@ def rounded_entries(column: Matrix) -> list[Any]:
     """The entries of a column, for floats with their error bounds."""
     if not isinstance(column, FloatMatrix):
         return column.entries()
-    bounds = np.asarray(column.error).ravel().tolist()
+    bounds = column.dense_error().ravel().tolist()
     return [Rounded(v, e) for v, e in zip(column.entries(), bounds, strict=True)]

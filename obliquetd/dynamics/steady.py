@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +15,15 @@ from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.moments import JumpSystem, constant_step_size
 from obliquetd.dynamics.moments_by_step import Moments
+from obliquetd.dynamics.pencil import contracts, coordinates_on, restricted_to
 from obliquetd.dynamics.step_size import step_size_limit
-from obliquetd.errors import KindError, MathematicalError, PrecisionWarning, SizeError
+from obliquetd.errors import (
+    KindError,
+    MathematicalError,
+    ObliqueTDError,
+    PrecisionWarning,
+    SizeError,
+)
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -97,8 +103,9 @@ def stationary_moments(
     ----------
     problem : PolicyEvaluation
     learner : Learner
-        Without a trace, with a constant step size below :func:`step_size_limit`, or with a symbol
-        for it: the answer then holds for all step sizes below the limit.
+        Without a trace, with a constant step size, or with a symbol for it: the answer then holds for
+        all step sizes below :func:`step_size_limit`. Each of those has stationary moments, and some
+        beyond it may have them again.
     theta0 : vector of d, optional
         Zero unless given; the limit depends on it only where some weights never move.
     sampling : {"trajectory", "iid"}, optional
@@ -164,28 +171,22 @@ def stationary_moments(
         raise SizeError(
             f"the second moments have {groups * m * m} unknowns; at most {LARGEST} are solved for"
         )
-    limit: Any = math.inf
-    if m and symbol is None:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always", PrecisionWarning)
-            limit = step_size_limit(problem, learner, sampling=sampling)
-        for each in told:  # digits of the limit matter near it alone
-            if not ops.arithmetic.public(alpha) < FAR_BELOW * limit:
-                warnings.warn(each.message, stacklevel=2)
-    if symbol is None and not ops.arithmetic.public(alpha) < limit:
-        raise MathematicalError(
-            f"the step size {ops.arithmetic.public(alpha)} of {learner.name} has no stationary second "
-            f"moment: the limit in mean square is {limit}"
-        )
-    star = limit_of(system.expectations[0], x0, f"the mean dynamics of {learner.name}")
     arithmetic, size, chances = ops.arithmetic, system.size, system.start()
+    rows = [
+        (*step[:4], arithmetic.matrix(step[4], (size, size))) for step in system.affine_steps(alpha)
+    ]
+    slopes = [restricted_to(system, span, D) for *_, D in rows]
+    if m and symbol is None:
+        maps = [
+            (s, t, w, one_plus(arithmetic, arithmetic.one, Q))
+            for (s, t, w, *_), Q in zip(rows, slopes, strict=True)
+        ]
+        _require_second_moment(problem, system, maps, m, sampling)
+    star = limit_of(system.expectations[0], x0, f"the mean dynamics of {learner.name}")
     steps = []
-    for s, t, weight, c, gradient in system.outcomes:
-        G = ops.arithmetic.matrix(gradient, (size, size))
-        update = ops.arithmetic.column(c) + G @ star
-        drift = [alpha * v for v in span.coordinates(update).entries()]
-        slope = span.restrict(G).rows()
-        steps.append((s, t, weight, drift, one_plus(arithmetic, alpha, slope)))
+    for (s, t, weight, constant, D), Q in zip(rows, slopes, strict=True):
+        drift = coordinates_on(system, span, arithmetic.column(constant) + D @ star)
+        steps.append((s, t, weight, drift, one_plus(arithmetic, arithmetic.one, Q)))
     first = [Jump(s, t, w, M, [w * (c_i * chances[s]) for c_i in c]) for s, t, w, c, M in steps]
     means = _fixed_point(arithmetic, first, groups, m)
     mean = [sum((means[g * m + i] for g in range(groups)), arithmetic.zero) for i in range(m)]
@@ -224,6 +225,37 @@ def stationary_moments(
     found = system.moments([(star + u, S)])
     theta = star.submatrix(range(ops.Phi.shape[1]), [0]).public_vector()
     return StationaryMoments(**vars(found), fixed_point=theta, symbol=symbol)
+
+
+def _require_second_moment(
+    problem: PolicyEvaluation, system: JumpSystem, maps: Any, m: int, sampling: str | None
+) -> None:
+    """MathematicalError where the second moments do not contract at the learner's step size.
+
+    Below the limit they do, and beyond it they may again: there they are asked themselves.
+    """
+    learner, public = system.learner, system.ops.arithmetic.public
+    alpha = public(constant_step_size(system.ops, learner))
+    limit: Any = None
+    if system.ops.arithmetic.kind == "float" and system.linear:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", PrecisionWarning)
+            limit = step_size_limit(problem, learner, sampling=sampling)
+        for each in told:  # digits of the limit matter near it alone
+            if not alpha < FAR_BELOW * limit:
+                warnings.warn(each.message, stacklevel=3)
+        if alpha < limit:
+            return
+    if contracts(system.ops.arithmetic, maps, m, system.groups):
+        return
+    try:
+        limit = step_size_limit(problem, learner, sampling=sampling) if limit is None else limit
+        told_limit = f": the limit in mean square is {limit}"
+    except ObliqueTDError:  # not every rule has one that can be computed
+        told_limit = ""
+    raise MathematicalError(
+        f"the step size {alpha} of {learner.name} has no stationary second moment{told_limit}"
+    )
 
 
 def _fixed_point(arithmetic: Arithmetic, jumps: list[Jump], groups: int, k: int) -> list[Any]:

@@ -24,7 +24,6 @@ from obliquetd.dynamics.step_size_result import EXPECTED_UPDATE, LOWER_BOUND, St
 from obliquetd.dynamics.trace_step_size import certified_with_trace
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, SizeError
 from obliquetd.learners import Learner, require_learner
-from obliquetd.learners.check import degree
 from obliquetd.problem import PolicyEvaluation
 
 __all__ = ["StepSizeLimit", "step_size_limit"]
@@ -157,7 +156,7 @@ def _limit_of_a_polynomial(system: JumpSystem, sense: str, exact: bool) -> Any:
     SizeError
         Where the exact equation is too large.
     """
-    learner, most = system.learner, degree(system.learner)
+    learner, most = system.learner, system.degree
     if not exact or sense != "mean square" or most is None:
         raise InputError(
             f"one step of {learner.name} is not linear in its step size; the limit is computed for "

@@ -34,6 +34,7 @@ __all__ = [
     "Choice",
     "ExplicitModel",
     "add_reward",
+    "check_read_back",
     "integers_in",
     "is_decimal",
     "label_text",
@@ -272,17 +273,23 @@ def labels_in(text: str, where: str) -> list[Any]:
     return [text_label(word) for word in words]
 
 
-def _check_labels(labels: Sequence[Any], noun: str) -> None:
-    """LabelError where a label, or its difference from another, would not be read back."""
-    check_json_labels(labels)
-    by_text: dict[str, Any] = {}
+def check_read_back(labels: Iterable[Any], noun: str, file: str) -> None:
+    """LabelError where a label that is written as one word would not be read back."""
     for label in labels:
         back = text_label(label_text(label))
         if back != label or type(back) is not type(label):
             raise LabelError(
-                f"among the {noun}, {label!r} would be read back as {back!r} from an explicit-state "
-                "file; use text or integers, or save as .json"
+                f"among the {noun}, {label!r} would be read back as {back!r} from {file}; use text or "
+                "integers, or save as .json"
             )
+
+
+def _check_labels(labels: Sequence[Any], noun: str) -> None:
+    """LabelError where a label, or its difference from another, would not be read back."""
+    check_json_labels(labels)
+    check_read_back(labels, noun, "an explicit-state file")
+    by_text: dict[str, Any] = {}
+    for label in labels:
         other = by_text.setdefault(str(label), label)
         if other != label:
             raise LabelError(

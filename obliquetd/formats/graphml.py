@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from obliquetd.display import visible
 from obliquetd.errors import ModelFileError
 from obliquetd.formats.disk import fresh_file, read_bytes
-from obliquetd.formats.explicit import label_text, text_label
+from obliquetd.formats.explicit import check_read_back, label_text, text_label
 from obliquetd.formats.format import WHOLE, Contents, Format, Reading
 from obliquetd.formats.model import contents_from_dict, model_to_dict
 from obliquetd.formats.strict_json import parse_json
@@ -76,9 +76,11 @@ def write_graphml(problem: PolicyEvaluation, path: str | Path) -> list[Path]:
     Raises
     ------
     InputError
-        Where the file cannot be written.
+        Where the file cannot be written, or a label would not be read back.
     """
     data = model_to_dict(problem)
+    check_read_back(problem.mdp.states, "states", "a GraphML file")
+    check_read_back(problem.mdp.actions, "actions", "a GraphML file")
     import networkx as nx  # late: it is slow to load, and most uses of the package do without it
 
     graph: nx.MultiDiGraph[Any] = nx.MultiDiGraph()

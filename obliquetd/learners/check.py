@@ -49,7 +49,6 @@ __all__ = [
     "Checked",
     "carries",
     "check",
-    "degree",
     "is_shipped",
     "require_averageable",
     "require_runnable",
@@ -173,29 +172,6 @@ def carries(learner: Learner) -> bool:
     return False
 
 
-MOST_DEGREE = 4
-
-
-@cache
-def degree(learner: Learner) -> int | None:
-    """The degree of one step as a polynomial in alpha: 1 for most, 2 for mirror-prox; None for none.
-
-    It is k where the differences of order k + 1 of the weights at alpha = 0, 1, 2, ... vanish.
-    """
-    trial = Trial(learner, SIZES[-1])
-    most = 0
-    for _ in range(STEPS):
-        t, x = trial.transition(), trial.weights()
-        steps = [trial.run(t, x, trial.empty, QQ(a))[0] for a in range(MOST_DEGREE + 3)]
-        rows, k = steps, -1
-        while any(any(row) for row in rows):
-            rows, k = [_less(b, a) for a, b in itertools.pairwise(rows)], k + 1
-            if k > MOST_DEGREE:
-                return None
-        most = max(most, k)
-    return most
-
-
 class RefusalError(LearnerError):
     """The reason why a rule is refused."""
 
@@ -232,12 +208,13 @@ class Trial:
         setting = next((p for p in parameters(type(self.learner)) if p.name == name), None)
         return number_for(public, setting, name, self.random)
 
-    def transition(self, *, ends: bool = False, reward: Any = None) -> Transition:
-        """A random transition, now and then on-policy or undiscounted."""
+    def transition(self, *, ends: bool | None = None, reward: Any = None) -> Transition:
+        """A random transition, now and then on-policy, undiscounted or the last of an episode."""
         draw = self.random
-        own = QQ(0) if ends else draw.choice([QQ(1), QQ(1, 2), QQ(7, 8)])
+        going = draw.choice([QQ(1), QQ(1, 2), QQ(7, 8)])
+        own = QQ(0) if ends or (ends is None and draw.random() < 1 / 4) else going
         g = own * QQ(draw.randint(1, 9), 9)
-        pi, mu = QQ(draw.randint(0, 4), 4), QQ(draw.randint(1, 4), 4)
+        pi, mu = QQ(draw.randint(0, 4), 4), QQ(draw.choice([1, 4, 8, 12, 16]), 16)
         return Transition(
             self.features, draw.randrange(STATES), draw.randrange(STATES),
             self.some() if reward is None else reward, g, own, pi, mu, pi / mu,
@@ -287,7 +264,7 @@ class Trial:
         for _ in range(2):
             m = self.empty
             for _ in range(STEPS):
-                m = self.slope(self.transition(), self.weights(), m)[1]
+                m = self.slope(self.transition(ends=False), self.weights(), m)[1]
                 yield m
 
     def keeps_to_its_arrays(self) -> None:
@@ -377,7 +354,7 @@ class Trial:
                     raise RefusalError("its update is not affine in the memory")
                 paid = t._replace(reward=c)
                 moved = [self.slope(u, v, a)[0] for u in (t, paid) for v in (x, y)]
-                if _less(moved[0], moved[1]) != _less(moved[2], moved[3]):
+                if less(moved[0], moved[1]) != less(moved[2], moved[3]):
                     raise RefusalError("the reward changes how its update depends on the weights")
 
 
@@ -388,7 +365,7 @@ def _on_states(value: Any) -> Any:
     return tuple(itertools.islice(itertools.cycle(value), STATES))
 
 
-def _less(a: list[Any], b: list[Any]) -> list[Any]:
+def less(a: list[Any], b: list[Any]) -> list[Any]:
     return [x - y for x, y in zip(a, b, strict=True)]
 
 

@@ -241,3 +241,16 @@ def test_factors_solve_with_the_matrix_and_its_transpose(n, columns):
         size = np.abs(matrix).sum(axis=1).max() * np.abs(x).max(initial=1.0)
         assert np.abs(matrix @ x - b).max(initial=0.0) < 1e-13 * size
     assert Factored.of(np.ones((2, 2))) is None
+
+
+@pytest.mark.parametrize("nested", ["left", "right", "twice"])
+def test_the_bounds_of_a_sum_of_thousands_are_those_of_its_parts(nested):
+    part = FLOAT.matrix([[0.1, 3.0]], (1, 2))
+    total, gap = part, part
+    for _ in range(3_000):
+        total = part + total if nested == "right" else total + part
+        gap = total - gap if nested == "twice" else gap - part
+    steps = np.arange(1, 3_002)
+    least = 3_001 * part.error + sum(np.outer(steps[1:], [0.1, 3.0])) * np.finfo(float).eps
+    assert total.error == pytest.approx(np.atleast_2d(least), rel=1e-6)
+    assert np.isfinite(gap.error).all()

@@ -1,6 +1,8 @@
 """Exact moments against the mean dynamics, against floats, against simulation; limits on both sides."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,21 @@ from obliquetd.dynamics import (
 )
 from obliquetd.errors import InputError, KindError, MathematicalError
 from obliquetd.experiments import simulate
-from obliquetd.learners import ETD, GTD2, GTD2MP, SETD, TD, TDC, ResidualGradient, RobbinsMonro
+from obliquetd.learners import (
+    ETD,
+    GTD2,
+    GTD2MP,
+    SETD,
+    TD,
+    TDC,
+    TDCMP,
+    Learner,
+    ResidualGradient,
+    RobbinsMonro,
+    ThetaW,
+    phi,
+    td_error,
+)
 
 R = sp.Rational
 LEARNERS = [TD("1/20"), SETD("1/20"), GTD2("1/20", 2), TDC("1/20", 2), ResidualGradient("1/20")]
@@ -229,6 +245,91 @@ def test_stationary_moments_modulo_the_kernel_and_beyond_the_limit():
         stationary_moments(two_state(), SETD("1/4"))
     with pytest.raises(MathematicalError, match="is 0"):
         stationary_moments(two_state(), TD("1/1000"))
+
+
+def twice(x, m, t, alpha, p):
+    """Two steps of TD on one transition: of degree 2 in alpha."""
+    for _ in range(2):
+        delta = td_error(x.theta, t)
+        for i in range(len(x.theta)):
+            x.theta[i] += alpha * t.rho * delta * phi(t, i)
+    return delta
+
+
+def normalised(x, m, t, alpha, p):
+    """A step that is rational in alpha, so that it has no degree."""
+    delta = td_error(x.theta, t)
+    size = 0 * t.g
+    for i in range(len(x.theta)):
+        size += phi(t, i) * phi(t, i)
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * t.rho * delta * phi(t, i) / (1 + alpha * size)
+    return delta
+
+
+@dataclass(frozen=True)
+class Twice(Learner):
+    alpha: Any = None
+    rule = staticmethod(twice)
+
+
+@dataclass(frozen=True)
+class Normalised(Learner):
+    alpha: Any = None
+    rule = staticmethod(normalised)
+
+
+def sideways(x, m, t, alpha, p):
+    """Its slope moves theta alone, and what is of second order in alpha moves w."""
+    delta = td_error(x.theta, t)
+    for i in range(len(x.theta)):
+        x.theta[i] += alpha * t.rho * delta * phi(t, i)
+        x.w[i] += alpha * alpha * (delta * phi(t, i) - x.w[i])
+    return delta
+
+
+@dataclass(frozen=True)
+class Sideways(Learner):
+    alpha: Any = None
+    weights, rule = ThetaW, staticmethod(sideways)
+
+
+@pytest.mark.parametrize("sampling", ["trajectory", "iid"])
+@pytest.mark.parametrize("make", [GTD2MP, TDCMP, Twice, Normalised], ids=lambda x: x.__name__)
+def test_a_rule_that_is_not_linear_in_its_step_size_ends_where_its_moments_do(make, sampling):
+    """The moments of one more step, from the rule at that very step size, are the stationary ones."""
+    problem, alpha = random_problem(3, 1, seed=3), R(1, 20)
+    found = stationary_moments(problem, make(alpha), sampling=sampling)
+    floats = problem.replace(arithmetic="float")
+    end = exact_moments(floats, make(float(alpha)), 1_500, sampling=sampling)
+    for exact, float_ in ((found.mean[0], end.mean[-1]), (found.second[0], end.second[-1])):
+        assert np.array(exact, dtype=float).ravel() == pytest.approx(float_.ravel(), rel=1e-6)
+    in_floats = stationary_moments(floats, make(float(alpha)), sampling=sampling)
+    assert in_floats.second[0] == pytest.approx(end.second[-1], rel=1e-6)
+    formula = stationary_moments(problem, make("a"), sampling=sampling)
+    assert formula.covariance[0].subs("a", alpha) == found.covariance[0]
+
+
+@pytest.mark.parametrize("floats", [False, True])
+def test_beyond_the_limit_a_step_size_may_have_stationary_moments_again(floats):
+    """Two states in turn, features 1 and 3, discount 0: theta -> (1 - a)(1 - 9 a) theta + c.
+
+    At a = 1 it is 1 after the first state, and 1 - 9 + 3 = -5 after the second.
+    """
+    problem = PolicyEvaluation.from_chain(
+        [[0, 1], [1, 0]], [1, 1], features=[[1], [3]], discount=0.0 if floats else 0
+    )
+    limit = step_size_limit(problem, TD())
+    assert float(limit) == pytest.approx((10 - math.sqrt(28)) / 18)
+    found = stationary_moments(problem, TD(1.0 if floats else 1))
+    assert [float(found.mean[0][0]), float(found.second[0][0, 0])] == pytest.approx([-2, 13])
+    with pytest.raises(MathematicalError, match=r"limit in mean square is 0\.2615"):
+        stationary_moments(problem, TD(0.5 if floats else "1/2"))
+
+
+def test_a_step_outside_the_span_of_the_slopes_is_refused():
+    with pytest.raises(MathematicalError, match="leaves the span of its slopes"):
+        stationary_moments(random_problem(3, 2, seed=3), Sideways("1/40"))
 
 
 @pytest.mark.parametrize("learner", [TD("1/20"), GTD2("1/20", 2)], ids=lambda x: x.name)

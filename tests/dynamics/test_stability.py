@@ -339,6 +339,19 @@ class TestRegions:
         with pytest.raises(InputError, match="l is free too"):
             stability_region(two_state(discount="g"), TD(lam="l"), "g")
 
+    @pytest.mark.parametrize("scale", [1, 3])
+    def test_an_irrational_point_where_the_learner_is_undefined_is_left_out(self, scale):
+        """Delta phi of state 0 is 1 - z^2 scale / 2: Omega_S divides by it, and SETD itself does not."""
+        problem = PolicyEvaluation.from_chain(
+            [[0, 1], [1, 0]], [1, 0], features=[[1], [f"{scale}*z**2"]], discount="1/2"
+        )
+        found = stability_region(problem, SETD(omega="expected"), "z")
+        pole = sp.sqrt(sp.Rational(2, scale))
+        assert found.contains(pole) == sp.false
+        assert found.contains(-pole) == sp.false
+        assert found.contains(pole + sp.Rational(1, 10**6)) == sp.true
+        assert stability_region(problem, SETD(), "z") == sp.S.Reals
+
 
 class TestMaps:
     def test_two_symbols(self):

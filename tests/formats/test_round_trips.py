@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from obliquetd import MDP, LoggedData, Policy, PolicyEvaluation, load_model, save_model
 from obliquetd.domains import baird_star, boyan_chain, random_mdp, two_state
-from obliquetd.errors import FormatWarning, InputError, ModelFileError
+from obliquetd.errors import FormatWarning, InputError, LabelError, ModelFileError
 from obliquetd.formats import read_log, to_arrays
 from obliquetd.formats.drn import read_drn, write_drn
 from obliquetd.formats.explicit import label_text, policy_chain, text_label
@@ -41,6 +41,26 @@ def test_problems(suffix, problem, tmp_path):
 def test_named_problems(suffix, problem, tmp_path):
     save_model(problem, tmp_path / f"m{suffix}")
     same(problem, load_model(tmp_path / f"m{suffix}"))
+
+
+@pytest.mark.parametrize("suffix", WHOLE)
+@pytest.mark.parametrize(
+    ("state", "action"),
+    [(None, "a"), (True, "a"), (0, None), (0, False), ((None, 1), "a"), (0.5, "a"), ("null", "true"),
+     ("", "1"), ("1", 1), (-0.0, (1, "x"))],
+)  # fmt: skip
+def test_labels_come_back_or_are_refused_by_name(suffix, state, action, tmp_path):
+    mdp = MDP.from_transitions([(state, action, "t", 1, 1), ("t", action, state, 1, 0)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount="1/2")
+    lost = [x for x in (state, action) if x is None or isinstance(x, bool)]
+    if suffix == ".graphml" and lost:
+        with pytest.raises(LabelError, match=f"{lost[0]!r} would be read back"):
+            save_model(problem, tmp_path / f"m{suffix}")
+        return
+    save_model(problem, tmp_path / f"m{suffix}")
+    found = load_model(tmp_path / f"m{suffix}")
+    assert repr((found.mdp.states, found.mdp.actions)) == repr((mdp.states, mdp.actions))
+    same(problem, found)
 
 
 def without_discounts(mdp):

@@ -233,3 +233,17 @@ def test_bad_settings(make, words):
 def test_a_whole_number_however_it_is_written(n):
     assert mean_dynamics(two_state(), NStepTD(n=n)).A[0] == Q(7, 100)
     assert otd.simulate(two_state(reward=1), NStepTD(0.01, n), 5)["NStepTD"].diverged == 0
+
+
+@pytest.mark.parametrize("feature", ["z", "z**2 - 2"])
+def test_a_point_where_the_updates_span_less_is_compared_with_its_own_fixed_point(feature):
+    """Where the feature of the state that pays vanishes, all that is learned is the 0 of the other one."""
+    z, point = sp.Symbol("z"), sp.Integer(0) if feature == "z" else sp.sqrt(2)
+    for reward, better in (([0, 1], False), ([1, 0], True)):
+        problem = otd.PolicyEvaluation.from_chain(
+            [[0, 1], [1, 0]], reward, features=[[1, 0], [0, feature]], discount="1/2"
+        )
+        found = otd.improvement_region(problem, otd.TD(), z)
+        assert otd.stability_region(problem, otd.TD(), z) == sp.S.Reals
+        assert found.contains(point) == better
+        assert found.contains(point + sp.Rational(1, 1000)) == sp.true

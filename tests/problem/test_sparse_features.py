@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from obliquetd import MDP, TD, Policy, PolicyEvaluation, features, simulate
+from obliquetd import (
+    ETD,
+    GTD2,
+    MDP,
+    SETD,
+    TD,
+    Policy,
+    PolicyEvaluation,
+    efficiency,
+    features,
+    mean_dynamics,
+    simulate,
+)
 from obliquetd.errors import FeatureError, NumberError
 
 N, D = 40, 600
@@ -96,3 +108,47 @@ def test_a_simulation_is_that_of_dense_features():
     ]
     for name in ("path", "rmse", "rmspbe"):
         assert np.allclose(getattr(runs[0], name), getattr(runs[1], name), rtol=1e-8, atol=1e-9)
+
+
+def ring(phi, n=600):
+    """A lazy ring, large enough for its matrices, and features that are mostly 0, to stay sparse."""
+    stay, go = sparse.eye_array(n), sparse.eye_array(n, k=1) + sparse.eye_array(n, k=1 - n)
+    reward = np.cos(np.arange(n))
+    chain = sparse.csr_array(0.5 * stay + 0.5 * go)
+    return PolicyEvaluation.from_chain(chain, reward, features=phi, discount=0.9)
+
+
+def few(n=600, d=3):
+    rng = np.random.default_rng(5)
+    return sparse.csr_array(rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.05))
+
+
+@pytest.mark.parametrize(
+    "learner", [TD(), TD(lam=0.5), SETD(), ETD(), GTD2()], ids=lambda x: x.label
+)
+def test_verdicts_and_fixed_points_are_those_of_dense_features(learner):
+    kept, dense = (mean_dynamics(ring(phi), learner) for phi in (few(), few().toarray()))
+    assert sparse.issparse(kept.problem.native.Phi.array)
+    assert kept.stability.verdict == dense.stability.verdict == "stable"
+    assert np.allclose(kept.A, dense.A, rtol=1e-9, atol=1e-15)
+    assert np.allclose(kept.fixed_point(), dense.fixed_point(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array.copy, sparse.csr_array.toarray])
+def test_the_noise_of_more_outcomes_than_python_nests_calls(form):
+    """Sigma of TD(0) by the fundamental matrix: E U U' + C + C', C = sum over k >= 1 of E U_0 U_k'."""
+    problem = ring(form(few()))
+    n, phi, r = 600, few().toarray(), np.cos(np.arange(600))
+    A = phi.T @ (phi - 0.45 * (phi + np.roll(phi, -1, axis=0))) / n
+    theta = np.linalg.solve(A, phi.T @ r / n)
+    deltas = [r + 0.9 * after @ theta - phi @ theta for after in (phi, np.roll(phi, -1, axis=0))]
+    mean = sum(deltas)[:, None] / 2 * phi
+    P = (np.eye(n) + np.roll(np.eye(n), 1, axis=1)) / 2
+    ahead = np.linalg.solve(np.eye(n) - P + np.full((n, n), 1 / n), mean)
+    after = [ahead, np.roll(ahead, -1, axis=0)]
+    C = sum((d[:, None] * phi).T @ h for d, h in zip(deltas, after, strict=True)) / (2 * n)
+    here = sum((d[:, None] * phi).T @ (d[:, None] * phi) for d in deltas) / (2 * n)
+    found = efficiency(problem, TD())
+    assert np.allclose(found.noise_covariance, here + C + C.T, rtol=1e-6, atol=1e-12)
+    whole = np.linalg.solve(A, np.linalg.solve(A, here + C + C.T).T)
+    assert np.allclose(found.averaged, whole, rtol=1e-6)
