@@ -154,8 +154,8 @@ def _confirmed(root: float, T: Sequence[Floats]) -> float:
 def _radius(A: Floats) -> tuple[float, float]:
     """The modulus of the largest eigenvalue, and how much of it rounding may be.
 
-    The eigenvalues found are those of a matrix some eps |A| away. That moves a simple one, with left
-    and right vectors y and x of length 1, by no more than eps |A| / |y'x| in the first order (Golub
+    The eigenvalues found are those of a matrix some 10 n eps |A| away. That moves a simple one, with left
+    and right vectors y and x of length 1, by no more than so much over |y'x| in the first order (Golub
     and Van Loan 2013, section 7.2.2), which grows without bound where eigenvalues meet.
     """
     import scipy.linalg
