@@ -160,13 +160,13 @@ def _radius(A: Floats) -> tuple[float, float]:
     """
     import scipy.linalg
 
-    A = scipy.linalg.matrix_balance(A)[0]
-    values, left, right = scipy.linalg.eig(A, left=True, right=True)
+    even: Any = scipy.linalg.matrix_balance(A)[0]
+    found: Any = scipy.linalg.eig(even, left=True, right=True)
+    values, left, right = found
     k = int(np.abs(values).argmax())
-    moved = len(A) * EPS * float(np.linalg.norm(A))
-    return float(np.abs(values[k])), moved / max(
-        float(np.abs(left[:, k].conj() @ right[:, k])), EPS
-    )
+    alike = float(np.abs(left[:, k].conj() @ right[:, k]))
+    moved = 10 * len(A) * EPS * float(np.linalg.norm(even))
+    return float(np.abs(values[k])), moved / max(alike, EPS)
 
 
 def _rational_root(T: Sequence[Floats], groups: int) -> float:
