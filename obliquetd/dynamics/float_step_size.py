@@ -135,24 +135,34 @@ def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
 
 
 def _confirmed(root: float, T: Sequence[Floats]) -> float:
-    """The least of some distances from a root at which the radius of T is surely below and above one."""
+    """The least of some distances from a root at which the radius of T is surely below and above one.
+
+    Slow weights leave eigenvalues that are as good as one at every step size. They are known by
+    their number at half of the root, and before the root there must be no more of them.
+    """
     noise = 1e3 * len(T[0]) * EPS
 
-    def radius(alpha: float) -> tuple[float, float]:
-        return _radius(T[0] + alpha * T[1] + alpha * alpha * T[2])
+    def moduli(alpha: float) -> tuple[Floats, Floats]:
+        return _moduli(T[0] + alpha * T[1] + alpha * alpha * T[2])
 
+    def unsure(alpha: float) -> int:
+        found, error = moduli(alpha)
+        return int((found + error >= 1.0).sum())
+
+    slow = unsure(root / 2)
     for within in WITHIN[:-1]:
-        (below, error), (above, other) = (radius((1 + s * within) * root) for s in (-1, 1))
-        if below + error < 1.0 < above - other:
+        found, error = moduli((1 + within) * root)
+        if (found - error > 1.0).any() and unsure((1 - within) * root) <= slow:
             return within
     within = WITHIN[-1]
-    if radius((1 - within) * root)[0] > 1.0 + noise or radius((1 + within) * root)[0] < 1.0 - noise:
+    below, above = (moduli((1 + s * within) * root)[0].max() for s in (-1, 1))
+    if below > 1.0 + noise or above < 1.0 - noise:
         raise MathematicalError(TOO_SLOW)
     return within
 
 
-def _radius(A: Floats) -> tuple[float, float]:
-    """The modulus of the largest eigenvalue, and how much of it rounding may be.
+def _moduli(A: Floats) -> tuple[Floats, Floats]:
+    """The moduli of the eigenvalues, and how much of each rounding may be.
 
     The eigenvalues found are those of a matrix some 10 n eps |A| away. That moves a simple one, with left
     and right vectors y and x of length 1, by no more than so much over |y'x| in the first order (Golub
@@ -163,10 +173,9 @@ def _radius(A: Floats) -> tuple[float, float]:
     even: Any = scipy.linalg.matrix_balance(A)[0]
     found: Any = scipy.linalg.eig(even, left=True, right=True)
     values, left, right = found
-    k = int(np.abs(values).argmax())
-    alike = float(np.abs(left[:, k].conj() @ right[:, k]))
+    alike = np.abs((left.conj() * right).sum(axis=0))
     moved = 10 * len(A) * EPS * float(np.linalg.norm(even))
-    return float(np.abs(values[k])), moved / max(alike, EPS)
+    return np.abs(values), moved / np.maximum(alike, EPS)
 
 
 def _rational_root(T: Sequence[Floats], groups: int) -> float:
