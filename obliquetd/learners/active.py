@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import QQ
 
+from obliquetd.algebra.storage import compact, is_compact
 from obliquetd.errors import LearnerError
 from obliquetd.learners.base import Learner
 from obliquetd.learners.check import STATES, STEPS, Trial, qq
@@ -44,23 +45,28 @@ rule: Any = None
 
 
 class Rows(NamedTuple):
-    """A sparse matrix, row by row: those of row i are ``first[i]``, ..., ``first[i + 1] - 1``."""
+    """A sparse matrix, row by row: those of row i are ``first[i]``, ..., ``first[i + 1] - 1``.
+
+    ``value`` holds one number where all are the same, and ``step`` is then 0, else 1.
+    """
 
     first: Any
     column: Any
     value: Any
+    step: int
 
     @classmethod
     def of(cls, matrix: Any) -> Rows:
-        """A matrix of scipy.sparse in CSR form."""
-        tidy = matrix.copy()
-        tidy.sum_duplicates()
-        tidy.eliminate_zeros()  # a slot is free where nothing in it is other than 0
-        return cls(
-            tidy.indptr.astype(np.int64),
-            tidy.indices.astype(np.int64),
-            np.ascontiguousarray(tidy.data, dtype=float),
-        )
+        """A matrix of scipy.sparse in CSR form; one that is compact is not copied."""
+        if not is_compact(matrix):
+            matrix = matrix.astype(float)
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()  # a slot is free where nothing in it is other than 0
+            matrix = compact(matrix)
+        alike = matrix.data.strides == (0,)
+        value = matrix.data[:1].copy() if alike else matrix.data.view()
+        value.flags.writeable = False  # as the others are, or it would be compiled twice
+        return cls(matrix.indptr, matrix.indices, value, int(not alike))
 
 
 @cache
@@ -140,7 +146,7 @@ def _widened(t: Transition) -> Transition:
 
 
 def arrive(
-    lines: Any, of: Any, first: Any, columns: Any, values: Any, full: Any, weights: Any, memory: Any,
+    lines: Any, of: Any, first: Any, columns: Any, values: Any, step: int, full: Any, weights: Any, memory: Any,
     own_x: Any, own_m: Any, where: Any, which: Any, features: Any, taken: Any, idle: Any, free: int,
     last: int, held: Any, outside: Any,
 ) -> tuple[int, int]:  # fmt: skip
@@ -171,7 +177,7 @@ def arrive(
                 for a in range(len(own_x)):
                     weights[own_x[a] + slot] = full[a, column]
                     size -= abs(full[a, column])
-            features[line, slot] = values[q]
+            features[line, slot] = values[q * step]
             taken[line, q - begin] = slot
     outside[0] = size
     return free, last
@@ -235,7 +241,7 @@ def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None
 
 def drive_active(
     full: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, own_x: Any, own_m: Any,
-    where: Any, which: Any, features: Any, first: Any, columns: Any, values: Any, offset: int, twin: bool,
+    where: Any, which: Any, features: Any, first: Any, columns: Any, values: Any, step: int, offset: int, twin: bool,
     state: Any, next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any,
     rho_expected: Any, rows: Any, twins: Any, fresh: Any, alphas: Any, every: int, limit: float,
     record: Any, at: Any, outside: Any,
@@ -276,7 +282,7 @@ def drive_active(
         if offset:
             of[3] = offset + n
         free, last = arrive(
-            lines, of, first, columns, values, full, weights, memory, own_x, own_m, where, which, features, taken,
+            lines, of, first, columns, values, step, full, weights, memory, own_x, own_m, where, which, features, taken,
             idle, free, last, room, outside,
         )  # fmt: skip
         if last < 0:

@@ -18,7 +18,7 @@ from obliquetd.algebra import (
     quoted,
 )
 from obliquetd.algebra.rounding import NORMAL
-from obliquetd.algebra.storage import worth_keeping_sparse
+from obliquetd.algebra.storage import compact, is_compact, worth_keeping_sparse
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -212,18 +212,20 @@ def _stays_sparse(features: Any, n: int) -> bool:
 
 
 def _sparse_rows(features: Any, places: Places) -> Any:
-    """A copy in the CSR form without zeros, its numbers checked."""
+    """The matrix in the CSR form without zeros, its numbers checked: a copy, unless nobody can change it."""
     import scipy.sparse as sparse
 
-    kept = sparse.csr_array(features, dtype=float, copy=True)
-    kept.sum_duplicates()
-    kept.eliminate_zeros()
+    if is_compact(features):
+        kept = features
+    else:
+        kept = sparse.csr_array(features, dtype=float, copy=True)
+        kept.sum_duplicates()
+        kept.eliminate_zeros()
+        kept = compact(kept)
     if not np.isfinite(kept.data).all():
         k = int(np.flatnonzero(~np.isfinite(kept.data))[0])
         i, j = int(np.searchsorted(kept.indptr, k, side="right")) - 1, int(kept.indices[k])
         parse_number(kept.data[k], f"feature {j} of {places.noun} {places.labels[i]!r}")
-    for part in (kept.data, kept.indices, kept.indptr):
-        part.flags.writeable = False
     return kept
 
 
