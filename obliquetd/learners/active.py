@@ -15,7 +15,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from sympy import QQ
 
 from obliquetd.algebra.storage import compact, is_compact
@@ -233,7 +232,8 @@ def leave(line: int, row: int, first: Any, features: Any, taken: Any) -> None:
 
 def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None:
     """Theta, of features with and without a slot."""
-    record[:] = full[0]
+    for j in range(len(record)):
+        record[j] = full[0, j]
     for b in range(len(which)):
         if which[b] >= 0:
             record[which[b]] = weights[start + b]
@@ -244,7 +244,7 @@ def drive_active(
     where: Any, which: Any, features: Any, first: Any, columns: Any, values: Any, step: int, offset: int, twin: bool,
     state: Any, next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any,
     rho_expected: Any, rows: Any, twins: Any, fresh: Any, alphas: Any, every: int, limit: float,
-    record: Any, at: Any, outside: Any,
+    record: Any, at: Any, outside: Any, lines: Any, of: Any, taken: Any, idle: Any, room: Any,
 ) -> int:  # fmt: skip
     """Run one learner over the outcomes ``rows`` on slots; see the module's preface.
 
@@ -256,13 +256,11 @@ def drive_active(
     ``outside`` the sum of the sizes of weights without a slot. Returns 0, ENDED or FULL.
     """
     slots, free, last = len(which), 0, 0
-    taken, idle = np.empty((4, slots), dtype=np.int64), np.empty(slots + 1, dtype=np.int64)
     for b in range(slots):
         if which[b] < 0:
             idle[last] = b
             last += 1
     expected = features[2:] if offset else features
-    lines, of, room = np.arange(4), np.full(4, -1), np.empty(slots)
     held = -1
     for t in range(at[0], len(rows)):
         i, k = rows[t], twins[t]
