@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.storage import compact
 from obliquetd.errors import FeatureError
 from obliquetd.mdp import MDP
 
@@ -183,7 +184,8 @@ def tile_coding(points: npt.NDArray[np.float64], bins: int, tilings: int = 8) ->
     Returns
     -------
     scipy.sparse.csr_array (m, tilings (bins + 1)^k)
-        Of ones and zeros.
+        Of ones and zeros, read-only: all its ones are one number, and a problem takes it as it is.
+        Its ``copy()`` can be changed.
 
     Raises
     ------
@@ -220,7 +222,8 @@ def tile_coding(points: npt.NDArray[np.float64], bins: int, tilings: int = 8) ->
     shifts = np.arange(tilings)[:, None] * (2 * np.arange(k) + 1) / tilings % 1
     places = np.floor(points[:, None, :] * bins + shifts).astype(np.int64)  # (m, tilings, k)
     active = places @ (bins + 1) ** np.arange(k) + a_tiling * np.arange(tilings)
-    return sparse.csr_array(
-        (np.ones(m * tilings), active.ravel(), np.arange(m + 1) * tilings),
-        shape=(m, tilings * a_tiling),
-    )
+    shape = (m, tilings * a_tiling)
+    ones = np.ones(m * tilings)
+    found = sparse.csr_array((ones, active.ravel(), np.arange(m + 1) * tilings), shape)
+    small: sparse.csr_array = compact(found)
+    return small

@@ -80,7 +80,7 @@ class FloatArithmetic(Arithmetic):
         if values.dtype == float:
             return values
         if values.strides == (0,) and len(values):  # one number throughout
-            return np.full(len(values), self.scalar(values[0]))
+            return np.broadcast_to(self.scalar(values[0]), len(values))
         return np.array([self.scalar(v) for v in values.tolist()], dtype=float)
 
     def public(self, scalar: Any) -> float:

@@ -92,6 +92,8 @@ class Arithmetic(ABC):
 
     def multiples(self, values: npt.NDArray[Any], factor: Any) -> npt.NDArray[Any]:
         """Each of an array of native scalars times one."""
+        if values.strides == (0,) and len(values):  # one number throughout
+            return np.broadcast_to(values[:1] * factor, len(values))
         return values * factor  # type: ignore[no-any-return]
 
     @abstractmethod

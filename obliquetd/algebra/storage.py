@@ -11,8 +11,10 @@ from obliquetd.errors import SizeError
 
 __all__ = [
     "SPARSE_FROM",
+    "compact",
     "dense_array",
     "gathered",
+    "is_compact",
     "listed",
     "most_at_one_place",
     "placed",
@@ -123,3 +125,51 @@ def trimmed(array: Any) -> Any:
         return array
     whole = array.data.base
     return array if whole is None or whole.size <= array.data.size else array.copy()
+
+
+def compact(matrix: Any) -> Any:
+    """A CSR array with its entries in order, in little memory: read-only, in short indices where they fit.
+
+    Where all entries are one number, they are kept as one. The entries of each row have to be in order.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sparse
+    >>> compact(sparse.csr_array(np.eye(3))).data.strides
+    (0,)
+    """
+    import scipy.sparse as sparse
+
+    data = matrix.data
+    if len(data) and (data == data[0]).all():
+        one = np.array(data[0])
+        one.flags.writeable = False
+        data = np.broadcast_to(one, data.shape)
+    fits = max(*matrix.shape, matrix.nnz) <= np.iinfo(np.int32).max
+    kind = np.int32 if fits else np.int64
+    indices, indptr = (x.astype(kind, copy=False) for x in (matrix.indices, matrix.indptr))
+    for part in (data, indices, indptr):
+        part.flags.writeable = False
+    found = sparse.csr_array((data, indices, indptr), matrix.shape)
+    found.has_canonical_format = True
+    return found
+
+
+def is_compact(matrix: Any) -> bool:
+    """Whether it is such an array, of numbers that nobody can change, and of no zero."""
+    return (
+        matrix.format == "csr"
+        and matrix.dtype == float
+        and all(_fixed(part) for part in (matrix.data, matrix.indices, matrix.indptr))
+        and matrix.has_canonical_format
+        and bool((matrix.data[:1] if matrix.data.strides == (0,) else matrix.data).all())
+    )
+
+
+def _fixed(part: Any) -> bool:
+    """Whether neither an array nor any that it is a view of can be written."""
+    while isinstance(part, np.ndarray):
+        if part.flags.writeable:
+            return False
+        part = part.base
+    return part is None

@@ -174,12 +174,19 @@ class ActiveSteps:
                 self.where, slots.which, slots.features, *table, offset, self.twin,
                 outcomes.state, outcomes.next_state, outcomes.reward, outcomes.discount, outcomes.own,
                 outcomes.pi, outcomes.mu, outcomes.rho, outcomes.rho_expected, drawn.rows, drawn.twins,
-                drawn.fresh, alphas, every, limit, record, at, self.outside,
+                drawn.fresh, alphas, every, limit, record, at, self.outside, *_work(len(slots.which)),
             )  # fmt: skip
             code = ready(run, arguments, self.learner.name)(*arguments)
             if code != FULL:
                 return int(at[0]) if code == ENDED else -1
             self._grow()
+
+
+def _work(slots: int) -> tuple[npt.NDArray[Any], ...]:
+    """The arrays that a stretch of steps works in; compiled code makes none of its own."""
+    whole = np.int64
+    lines, of = np.arange(4, dtype=whole), np.full(4, -1, dtype=whole)
+    return lines, of, np.empty((4, slots), whole), np.empty(slots + 1, whole), np.empty(slots)
 
 
 def _vectors(state: type, numbers: Any) -> list[str]:

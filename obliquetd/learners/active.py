@@ -15,9 +15,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from sympy import QQ
 
+from obliquetd.algebra.storage import compact, is_compact
 from obliquetd.errors import LearnerError
 from obliquetd.learners.base import Learner
 from obliquetd.learners.check import STATES, STEPS, Trial, qq
@@ -44,23 +44,28 @@ rule: Any = None
 
 
 class Rows(NamedTuple):
-    """A sparse matrix, row by row: those of row i are ``first[i]``, ..., ``first[i + 1] - 1``."""
+    """A sparse matrix, row by row: those of row i are ``first[i]``, ..., ``first[i + 1] - 1``.
+
+    ``value`` holds one number where all are the same, and ``step`` is then 0, else 1.
+    """
 
     first: Any
     column: Any
     value: Any
+    step: int
 
     @classmethod
     def of(cls, matrix: Any) -> Rows:
-        """A matrix of scipy.sparse in CSR form."""
-        tidy = matrix.copy()
-        tidy.sum_duplicates()
-        tidy.eliminate_zeros()  # a slot is free where nothing in it is other than 0
-        return cls(
-            tidy.indptr.astype(np.int64),
-            tidy.indices.astype(np.int64),
-            np.ascontiguousarray(tidy.data, dtype=float),
-        )
+        """A matrix of scipy.sparse in CSR form; one that is compact is not copied."""
+        if not is_compact(matrix):
+            matrix = matrix.astype(float)
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()  # a slot is free where nothing in it is other than 0
+            matrix = compact(matrix)
+        alike = matrix.data.strides == (0,)
+        value = matrix.data[:1].copy() if alike else matrix.data.view()
+        value.flags.writeable = False  # as the others are, or it would be compiled twice
+        return cls(matrix.indptr, matrix.indices, value, int(not alike))
 
 
 @cache
@@ -140,83 +145,95 @@ def _widened(t: Transition) -> Transition:
 
 
 def arrive(
-    first: Any, columns: Any, values: Any, lines: Any, full: Any,
-    weights: Any, memory: Any, own_x: Any, own_m: Any, where: Any, which: Any, features: Any,
-    free: int, outside: Any,
-) -> int:  # fmt: skip
-    """Write the features of one transition into the slots; return the first slot that may be free.
+    lines: Any, of: Any, first: Any, columns: Any, values: Any, step: int, full: Any, weights: Any, memory: Any,
+    own_x: Any, own_m: Any, where: Any, which: Any, features: Any, taken: Any, idle: Any, free: int,
+    last: int, held: Any, outside: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Write rows of features into the slots of lines, and keep which these are; -1 is no row.
 
-    That is the number of slots where none is free.
+    ``idle`` lists the free slots, of which those from ``free`` up to ``last`` are left: what is left is returned.
+    Nothing is where there are too few, and ``last`` is then -1.
     """
-    slots = len(which)
-    for line in range(len(lines)):
-        if lines[line] < 0:
+    size = outside[0]
+    for k in range(len(of)):
+        if of[k] < 0:
             continue
-        for q in range(first[lines[line]], first[lines[line] + 1]):
+        line, begin = lines[k], first[of[k]]
+        for q in range(begin, first[of[k] + 1]):
             column = columns[q]
             slot = where[column]
             if slot < 0:
-                while free < slots and which[free] >= 0:
-                    free += 1
-                if free == slots:
-                    free = sweep(full, weights, memory, own_x, own_m, where, which, features, outside)  # fmt: skip
-                    if free == slots:
-                        return free
-                slot = free
+                if free == last:
+                    free, (last, size) = 0, sweep(
+                        full, weights, memory, own_x, own_m, where, which, features, idle, held, size
+                    )  # fmt: skip
+                    if 4 * last < len(which):  # or a sweep would follow on the next
+                        outside[0] = size
+                        return free, -1
+                slot = idle[free]
+                free += 1
                 where[column], which[slot] = slot, column
                 for a in range(len(own_x)):
                     weights[own_x[a] + slot] = full[a, column]
-                    outside[0] -= abs(full[a, column])
-            features[line, slot] = values[q]
-    return free
+                    size -= abs(full[a, column])
+            features[line, slot] = values[q * step]
+            taken[line, q - begin] = slot
+    outside[0] = size
+    return free, last
 
 
 def sweep(
     full: Any, weights: Any, memory: Any, own_x: Any, own_m: Any, where: Any, which: Any,
-    features: Any, outside: Any,
-) -> int:  # fmt: skip
-    """Free every slot with neither a feature nor a memory; return the first free one, or their number.
+    features: Any, idle: Any, held: Any, outside: float,
+) -> tuple[int, float]:  # fmt: skip
+    """Free every slot with neither a feature nor a memory, and list them; return how many.
 
-    What a memory holds of a feature is dropped below FORGOTTEN of its largest entry. No slot counts as free where
-    fewer than a quarter are, or a sweep would follow on the next.
+    What a memory holds of a feature is dropped below FORGOTTEN of its largest entry. Returned too is the sum of the
+    sizes of weights without a slot.
     """
-    slots, free, count = len(which), len(which), 0
+    slots, count = len(which), 0
+    held[:] = 0.0
     for part in range(len(own_m)):
+        total = 0.0
+        for b in range(slots):
+            total += abs(memory[own_m[part] + b])
+        if total == 0:  # as after each step without a trace
+            continue
         largest = 0.0
         for b in range(slots):
             largest = max(largest, abs(memory[own_m[part] + b]))
         for b in range(slots):
             if abs(memory[own_m[part] + b]) <= FORGOTTEN * largest:
                 memory[own_m[part] + b] = 0.0
+        for b in range(slots):
+            held[b] += abs(memory[own_m[part] + b])
+    for line in range(len(features)):
+        for b in range(slots):
+            held[b] += abs(features[line, b])
     for b in range(slots):
-        used = False
-        for part in range(len(own_m)):
-            used |= memory[own_m[part] + b] != 0
-        for line in range(len(features)):
-            used |= features[line, b] != 0
-        if not used:
-            for a in range(len(own_x)):
-                full[a, which[b]] = weights[own_x[a] + b]
-                outside[0] += abs(weights[own_x[a] + b])
-                weights[own_x[a] + b] = 0.0
-            where[which[b]] = -1
-            which[b] = -1
-            free, count = min(free, b), count + 1
-    return free if 4 * count >= slots else slots
+        idle[count] = b  # overwritten by the next, unless it counts
+        count += held[b] == 0
+    for j in range(count):
+        b = idle[j]
+        for a in range(len(own_x)):
+            full[a, which[b]] = weights[own_x[a] + b]
+            outside += abs(weights[own_x[a] + b])
+            weights[own_x[a] + b] = 0.0
+        where[which[b]] = -1
+        which[b] = -1
+    return count, outside
 
 
-def leave(first: Any, columns: Any, lines: Any, where: Any, features: Any) -> None:
-    """Empty the lines that :func:`arrive` wrote."""
-    for line in range(len(lines)):
-        if lines[line] < 0:
-            continue
-        for q in range(first[lines[line]], first[lines[line] + 1]):
-            features[line, where[columns[q]]] = 0.0
+def leave(line: int, row: int, first: Any, features: Any, taken: Any) -> None:
+    """Empty the line that :func:`arrive` wrote."""
+    for j in range(first[row + 1] - first[row]):
+        features[line, taken[line, j]] = 0.0
 
 
 def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None:
     """Theta, of features with and without a slot."""
-    record[:] = full[0]
+    for j in range(len(record)):
+        record[j] = full[0, j]
     for b in range(len(which)):
         if which[b] >= 0:
             record[which[b]] = weights[start + b]
@@ -224,10 +241,10 @@ def gather(record: Any, full: Any, weights: Any, start: int, which: Any) -> None
 
 def drive_active(
     full: Any, weights: Any, x: Any, memory: Any, m: Any, p: Any, own_x: Any, own_m: Any,
-    where: Any, which: Any, features: Any, first: Any, columns: Any, values: Any, offset: int, twin: bool,
+    where: Any, which: Any, features: Any, first: Any, columns: Any, values: Any, step: int, offset: int, twin: bool,
     state: Any, next_state: Any, reward: Any, discount: Any, own: Any, pi: Any, mu: Any, rho: Any,
     rho_expected: Any, rows: Any, twins: Any, fresh: Any, alphas: Any, every: int, limit: float,
-    record: Any, at: Any, outside: Any,
+    record: Any, at: Any, outside: Any, lines: Any, of: Any, taken: Any, idle: Any, room: Any,
 ) -> int:  # fmt: skip
     """Run one learner over the outcomes ``rows`` on slots; see the module's preface.
 
@@ -238,33 +255,51 @@ def drive_active(
     whose rows begin at ``offset`` where they are others. ``at`` holds the next step, the last record, and the steps until the next,
     ``outside`` the sum of the sizes of weights without a slot. Returns 0, ENDED or FULL.
     """
-    slots, free = len(which), 0
+    slots, free, last = len(which), 0, 0
+    for b in range(slots):
+        if which[b] < 0:
+            idle[last] = b
+            last += 1
     expected = features[2:] if offset else features
-    lines = np.full(4, -1)
+    held = -1
     for t in range(at[0], len(rows)):
         i, k = rows[t], twins[t]
         s, n, second = state[i], next_state[i], next_state[k]
         if fresh[t]:
             memory[:] = 0.0
-        lines[0], lines[1] = s, n
+        if s == held:  # the state that was reached is left: its line is as it has to be
+            lines[0], lines[1] = lines[1], lines[0]
+            of[0] = -1
+        else:
+            if held >= 0:
+                leave(lines[1], held, first, features, taken)
+            of[0] = s
+        of[1] = n
         if twin:
-            lines[2] = second
+            of[2] = second
         if offset:
-            lines[3] = offset + n
-        free = arrive(
-            first, columns, values, lines, full, weights, memory, own_x, own_m, where, which,
-            features, free, outside,
+            of[3] = offset + n
+        free, last = arrive(
+            lines, of, first, columns, values, step, full, weights, memory, own_x, own_m, where, which, features, taken,
+            idle, free, last, room, outside,
         )  # fmt: skip
-        if free == slots:
+        if last < 0:
             features[:] = 0.0
             at[0] = t
             return FULL
         transition = Transition(
-            features, 0, 1, reward[i], discount[i], own[i], pi[i], mu[i], rho[i], 2, discount[k],
+            features, lines[0], lines[1], reward[i], discount[i], own[i], pi[i], mu[i], rho[i], 2, discount[k],
             rho[k], expected, rho_expected[i],
         )  # fmt: skip
         rule(x, m, transition, alphas[t], p)
-        leave(first, columns, lines, where, features)
+        leave(lines[0], s, first, features, taken)
+        held = n
+        if twin:
+            leave(2, second, first, features, taken)
+        if offset:  # which counts on the lines of states being in their places
+            leave(3, offset + n, first, features, taken)
+            leave(1, n, first, features, taken)
+            held = -1
         size = outside[0]
         for j in range(len(weights)):
             size += abs(weights[j])
@@ -275,6 +310,7 @@ def drive_active(
         if at[2] == 0:
             at[1], at[2] = at[1] + 1, every
             gather(record[at[1]], full, weights, own_x[0], which)
+    features[:] = 0.0
     at[0] = len(rows)
     gather(record[len(record) - 1], full, weights, own_x[0], which)
     return 0

@@ -138,7 +138,12 @@ def driver_digest() -> str:
 
 
 def _jit(
-    function: Any, *, inline: bool = False, cached: bool = False, checked: bool = False
+    function: Any,
+    *,
+    inline: bool = False,
+    cached: bool = False,
+    checked: bool = False,
+    counted: bool = True,
 ) -> Any:
     import numba
 
@@ -147,6 +152,8 @@ def _jit(
         options["inline"] = "always"  # a call would pass every array's header at each step
     if checked:
         options["boundscheck"] = True
+    if not counted:  # who refers to an array, which took most of a step on slots
+        options["_nrt"] = False
     return numba.njit(cache=cached, **options)(function)
 
 
@@ -167,7 +174,9 @@ def compiled_driver(function: Any, loop: Any = drive) -> Any:
     named = _own(loop, f"{loop.__name__}_{function.__name__}_{digest(function)}")
     named.__globals__["rule"] = _with_helpers(function, False, functools.partial(_jit, inline=True))
     # Another process finds cached code by names that it can import: the package's own.
-    return _jit(named, cached=is_shipped(function))
+    return _jit(
+        named, cached=is_shipped(function), counted=loop is drive or not is_shipped(function)
+    )
 
 
 @cache

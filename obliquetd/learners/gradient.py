@@ -56,9 +56,10 @@ class MuLamSecondary(NamedTuple):
 
 
 # The rules differ in a line or two. They are texts of their own since their first loop reads each feature
-# once and leaves three sums: handed back by a helper, these cost a third of a step at d = 8. The trace decays in
-# a loop of its own: where one loop writes three arrays, the compiler finds too many pairs that may overlap
-# to use vector registers for all of it (a sixth of a step at d = 201).
+# once and leaves three sums: handed back by a helper, these cost a third of a step at d = 8. Each array is then
+# written in a loop of its own. Where one loop writes several, the compiler reads wider registers in it than the
+# first loop wrote, and the processor waits until that has reached its memory (a third of a step at d = 8); of
+# three, it finds too many pairs that may overlap to use vector registers for all of it (a sixth at d = 201).
 
 
 def gtd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
@@ -73,6 +74,7 @@ def gtd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     beta = alpha * p.mu
     for i in range(len(theta)):
         theta[i] += alpha * difference(t, i) * e_w
+    for i in range(len(theta)):
         w[i] += beta * (delta * e[i] - w[i])
     for i in range(len(theta)):
         e[i] = t.g * p.lam * e[i]
@@ -95,6 +97,7 @@ def gtd2(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     beta = alpha * p.mu
     for i in range(len(theta)):
         theta[i] += alpha * difference(t, i) * e_w
+    for i in range(len(theta)):
         w[i] += beta * (delta * e[i] - phi_w * phi(t, i))
     for i in range(len(theta)):
         e[i] = t.g * p.lam * e[i]
@@ -117,6 +120,7 @@ def tdc(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     beta = alpha * p.mu
     for i in range(len(theta)):
         theta[i] += alpha * (delta * e[i] - t.g * (1 - p.lam) * e_w * phi_next(t, i))
+    for i in range(len(theta)):
         w[i] += beta * (delta * e[i] - phi_w * phi(t, i))
     for i in range(len(theta)):
         e[i] = t.g * p.lam * e[i]

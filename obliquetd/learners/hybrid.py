@@ -63,8 +63,11 @@ def htd(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     decay = t.g * p.lam
     for i in range(len(theta)):
         theta[i] += alpha * (delta * e[i] + (e_w - u_w) * difference(t, i))
+    for i in range(len(theta)):
         w[i] += beta * (delta * e[i] - u_w * difference(t, i))
+    for i in range(len(theta)):
         e[i] = decay * e[i]
+    for i in range(len(theta)):
         u[i] = decay * u[i]
     return delta
 
@@ -84,7 +87,9 @@ def tdrc(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     decay = t.g * p.lam
     for i in range(len(theta)):
         theta[i] += alpha * (delta * e[i] - t.g * (1 - p.lam) * e_w * phi_next(t, i))
+    for i in range(len(theta)):
         w[i] += beta * (delta * e[i] - phi_w * phi(t, i) - p.kappa * w[i])
+    for i in range(len(theta)):
         e[i] = decay * e[i]
     return delta
 

@@ -53,7 +53,9 @@ def gtd2_mp(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     decay = t.g * p.lam
     for i in range(len(theta)):
         theta[i] += alpha * half_e_w * difference(t, i)
+    for i in range(len(theta)):
         w[i] += beta * (half_delta * e[i] - half_phi_w * phi(t, i))
+    for i in range(len(theta)):
         e[i] = decay * e[i]
     return delta
 
@@ -83,7 +85,9 @@ def tdc_mp(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     decay = t.g * p.lam
     for i in range(len(theta)):
         theta[i] += alpha * (half_delta * e[i] - correction * half_e_w * phi_next(t, i))
+    for i in range(len(theta)):
         w[i] += beta * (half_delta * e[i] - half_phi_w * phi(t, i))
+    for i in range(len(theta)):
         e[i] = decay * e[i]
     return delta
 

@@ -51,6 +51,7 @@ def n_step(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
     for k in range(len(slots) - 1, 0, -1):
         for i in range(len(theta)):
             theta[i] += step * slots[k, i]
+        for i in range(len(theta)):
             slots[k, i] = decay * slots[k - 1, i]
     for i in range(len(theta)):
         theta[i] += step * slots[0, i]

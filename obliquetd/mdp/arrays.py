@@ -25,7 +25,7 @@ def _layers(x: Any, name: str) -> list[Any]:
     if _is_sparse(x):
         raise InputError(f"{name} is one sparse matrix; expected a list with one for each action")
     if (listed := _sparse_list(x, name)) is not None:
-        return [layer.tocoo(copy=True) for layer in listed]
+        return listed
     return list(_array(x, name))
 
 
@@ -76,19 +76,7 @@ def table_from_arrays(P: Any, R: Any, discount: Any) -> tuple[Table, int, int]:
                 f"P[{a}] has shape {layer.shape}; expected P of shape (A, S, S), or a list of A "
                 "sparse (S, S) matrices"
             )
-    state, action, nxt, probability = [], [], [], []
-    for a, layer in enumerate(layers):
-        s, t, p = _nonzero(layer, f"P[{a}]")
-        state.append(s)
-        nxt.append(t)
-        probability.append(p)
-        action.append(np.full(len(s), a, dtype=np.intp))
-    at = [x[0] if len(x) == 1 else np.concatenate(x) for x in (state, action, nxt)]
-    p = _join(probability)
-    place = (at[0] * len(layers) + at[1]) * n + at[2]
-    if not (np.diff(place) > 0).all():  # a sparse matrix mostly comes in order
-        order = np.argsort(place, kind="stable")
-        at, p = [x[order] for x in at], p[order]
+    at, p = _in_order([_nonzero(layer, f"P[{a}]") for a, layer in enumerate(layers)], n)
     size = (n, len(layers))
     reward = _lookup(R, "R", at, size)
     if discount is None:
@@ -120,24 +108,64 @@ def chain_arrays(P: Any, r: Any) -> tuple[Any, Any]:
     return [chain] if _is_sparse(P) else chain[None], [reward] if by_move else reward
 
 
+def _in_order(layers: list[tuple[Any, Any, Column]], n: int) -> tuple[list[Any], Column]:
+    """State, action and next state of all layers by state and action, and their probabilities.
+
+    Each layer is in order, so each of its rows has its place among those of the others: nothing
+    has to be sorted.
+    """
+    if len(layers) == 1:
+        (s, t, p), one = layers[0], np.zeros((), dtype=np.intp)
+        return [s, np.broadcast_to(one, s.shape), t], p
+    counts = np.array([np.bincount(s, minlength=n) for s, _, _ in layers]).T
+    ends = np.cumsum(counts)
+    begin = (ends - counts.ravel()).reshape(counts.shape)
+    own = np.cumsum(counts, axis=0) - counts
+    to = [np.arange(len(s)) + (begin - own)[s, a] for a, (s, _, _) in enumerate(layers)]
+    p = _join([p for _, _, p in layers])
+    at = [np.empty(len(p), dtype=np.intp) for _ in range(3)]
+    ordered = np.empty_like(p)
+    ordered[np.concatenate(to)] = p
+    for a, (s, t, _) in enumerate(layers):
+        for whole, values in zip(at, (s, a, t), strict=True):
+            whole[to[a]] = values
+    return at, ordered
+
+
 def _join(parts: list[Column]) -> Column:
     if all(p.dtype == float for p in parts):
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return np.concatenate(parts)
     return column([v for p in parts for v in p.tolist()])
 
 
 def _nonzero(layer: Any, name: str) -> tuple[Any, Any, Column]:
+    """Rows, columns and numbers of the entries other than 0, in the order of a table."""
     if _is_sparse(layer):
-        layer.sum_duplicates()
-        values, s, t = layer.data, layer.row, layer.col
-        keep = values != 0
-        values, s, t = values[keep], s[keep], t[keep]
+        s, t, values = _entries(layer)
+        if not (keep := values != 0).all():
+            s, t, values = s[keep], t[keep], values[keep]
     else:
         if layer.dtype == object:
             layer = _parsed(layer, name)
         s, t = np.nonzero(layer)
         values = layer[s, t]
-    return s.astype(np.intp), t.astype(np.intp), _numbers(values, name)
+    return s.astype(np.intp, copy=False), t.astype(np.intp), _numbers(values, name)
+
+
+def _entries(layer: Any) -> tuple[Any, Any, Any]:
+    """Rows, columns and copied values of a sparse matrix in order, entries at one place added."""
+    if layer.format == "csr":
+        columns, first = layer.indices[: layer.nnz], layer.indptr
+        grows = np.ones(len(columns) + 1, dtype=bool)
+        np.greater(columns[1:], columns[:-1], out=grows[1:-1])
+        grows[first] = True  # a row begins
+        if grows.all():
+            rows = np.arange(layer.shape[0], dtype=np.intp)
+            return np.repeat(rows, np.diff(first)), columns, layer.data[: layer.nnz].copy()
+    tidy = layer.tocoo(copy=True)
+    tidy.sum_duplicates()
+    order = np.lexsort((tidy.col, tidy.row))
+    return tidy.row[order], tidy.col[order], tidy.data[order]
 
 
 def _parsed(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
@@ -150,8 +178,8 @@ def _parsed(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 def _numbers(values: npt.NDArray[Any], name: str) -> Column:
     """The column of an array that nobody else holds."""
     if np.issubdtype(values.dtype, np.floating):
-        bad = ~np.isfinite(values)
-        if bad.any():
+        if not np.isfinite(values).all():
+            bad = ~np.isfinite(values)
             raise NumberError(f"{name} holds {values[bad][0]}; expected finite numbers")
         return values.astype(float, copy=False)
     if values.dtype.kind in "iu":  # each integer is read once
@@ -180,11 +208,16 @@ def _lookup(R: Any, name: str, where: Any, size: tuple[int, int]) -> Column:
         raise InputError(
             f"{name} has shape {array.shape}; expected ({n},), ({n}, {k}) or ({k}, {n}, {n})"
         )
-    return _placed(array[shapes[array.shape]], name, where)
+    places = shapes[array.shape]
+    if array.dtype == float and len(places) == 1 and np.isfinite(array).all():
+        return array[s]  # type: ignore[no-any-return]  # n numbers to look at, and not one a row
+    return _placed(array[places], name, where)
 
 
 def _placed(values: npt.NDArray[Any], name: str, where: Any) -> Column:
     """Numbers that stand at transitions; one that is none is named with its transition."""
+    if values.dtype.kind == "f" and np.isfinite(values).all():
+        return values.astype(float, copy=False)
     if values.dtype == object:
         bad = [isinstance(v, float) and not math.isfinite(v) for v in values.tolist()]
     elif values.dtype.kind == "f":

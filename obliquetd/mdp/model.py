@@ -124,7 +124,7 @@ class MDP(Sources, HtmlTable, Tabular):
     @cached_property
     def offers(self) -> tuple[list[tuple[Hashable, ...]], npt.NDArray[np.intp]]:
         """Every choice of actions that some state offers, and the number of that of each state."""
-        begin = self.table.starts()  # in canonical order, so by states and then by actions
+        begin = self.table.starts  # in canonical order, so by states and then by actions
         actions = self.table.action[begin]
         counts = np.bincount(self.table.state[begin], minlength=len(self.states))
         if len(counts) and counts.min() == counts.max():

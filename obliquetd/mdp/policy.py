@@ -99,7 +99,6 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
             }
             checked = _checked(state, parsed, normalize or limit is not None, limit)
             read[id(row)] = checked
-        self._rows: dict[Hashable, dict[Hashable, Any]]
         if len(read) == 1:
             self._rows = dict.fromkeys(states, checked)
         else:
@@ -126,9 +125,31 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
         choices, each = mdp.offers
         rows = [{a: QQ(1, len(offered)) for a in offered} for offered in choices]
         if len(rows) == 1 and rows[0]:
-            return cls(dict.fromkeys(mdp.states, rows[0]))
+            return cls._of_numbered(mdp.states, rows, each)
         found = zip(mdp.states, map(rows.__getitem__, each.tolist()), strict=True)
         return cls({state: row for state, row in found if row})
+
+    @classmethod
+    def _of_numbered(
+        cls,
+        states: tuple[Hashable, ...],
+        rows: list[dict[Hashable, Any]],
+        each: npt.NDArray[np.intp],
+    ) -> Policy:
+        """Of checked rows, and the number of that of each state; the mapping is made when it is asked for."""
+        policy = cls.__new__(cls)
+        policy.states, policy._distinct, policy._each = states, rows, each
+        return policy
+
+    @cached_property
+    def _rows(self) -> dict[Hashable, dict[Hashable, Any]]:
+        found = map(self._distinct.__getitem__, self._each.tolist())
+        return dict(zip(self.states, found, strict=True))
+
+    @cached_property
+    def states(self) -> tuple[Hashable, ...]:
+        """The states that it speaks of."""
+        return tuple(self._rows)
 
     @classmethod
     def random(
@@ -222,14 +243,9 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
         """The row of a state in the package's own numbers, read-only."""
         return MappingProxyType(self._rows[state])
 
-    def row_of(self, state: Any) -> dict[Hashable, Any]:
-        """The same to look at only; states with one and the same row may share it."""
-        return self._rows[state]
-
-    @property
-    def by_state(self) -> Mapping[Hashable, dict[Hashable, Any]]:
-        """The rows of all states, likewise."""
-        return self._rows
+    def numbered(self, number: int) -> dict[Hashable, Any]:
+        """The row of a number of :meth:`row_numbers`, to look at only; -1 has none."""
+        return self._distinct[number] if number >= 0 else {}
 
     def __contains__(self, state: object) -> bool:
         return state in self._rows
@@ -258,9 +274,9 @@ class Policy(Mapping[Any, Mapping[Any, Any]], HtmlTable, Tabular):
 
     def row_numbers(self, states: Sequence[Hashable]) -> npt.NDArray[np.intp]:
         """A number for each state, the same for states that share a row; -1 where it has none."""
-        if tuple(self._rows) == tuple(states):
+        if self.states is states or self.states == tuple(states):
             return self._each
-        number = dict(zip(self._rows, self._each.tolist(), strict=True))
+        number = dict(zip(self.states, self._each.tolist(), strict=True))
         return np.array([number.get(s, -1) for s in states], dtype=np.intp)
 
     @property

@@ -57,6 +57,22 @@ def distinct(values: Column) -> Column:
     return values[:1] if values.strides == (0,) else values
 
 
+def run_starts(*columns: Column) -> npt.NDArray[np.intp]:
+    """Where the rows begin that are not as the row before them in all of these columns.
+
+    Examples
+    --------
+    >>> run_starts(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 6]))
+    array([0, 2, 3])
+    """
+    jumps = np.ones(len(columns[0]), dtype=bool)
+    jumps[1:] = False
+    for values in columns:
+        if values.strides != (0,):
+            jumps[1:] |= values[1:] != values[:-1]
+    return np.flatnonzero(jumps)
+
+
 def map_column(function: Callable[[Any], Any], values: Column) -> Column:
     """``function`` over a column, each distinct object once where that is cheap."""
     return column([function(v) for v in values.tolist()])
@@ -230,13 +246,15 @@ class Table:
 
     def pairs(self) -> list[tuple[int, int]]:
         """Where the rows of each (state, action) begin and end."""
-        starts = self.starts().tolist()
+        starts = self.starts.tolist()
         return list(zip(starts, [*starts[1:], len(self)], strict=True)) if starts else []
 
+    @cached_property
     def starts(self) -> npt.NDArray[np.intp]:
         """Where the rows of each (state, action) begin."""
-        jumps = (np.diff(self.state) != 0) | (np.diff(self.action) != 0)
-        return np.flatnonzero(np.r_[True, jumps]) if len(self) else np.empty(0, dtype=np.intp)
+        found = run_starts(self.state, self.action)
+        found.flags.writeable = False
+        return found
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, int, int, Any, Any, Any]]) -> Table:

@@ -18,7 +18,7 @@ from obliquetd.algebra import (
     quoted,
 )
 from obliquetd.algebra.rounding import NORMAL
-from obliquetd.algebra.storage import worth_keeping_sparse
+from obliquetd.algebra.storage import compact, is_compact, worth_keeping_sparse
 from obliquetd.errors import (
     CoverageError,
     DiscountError,
@@ -29,7 +29,7 @@ from obliquetd.errors import (
     ProbabilityError,
 )
 from obliquetd.mdp import MDP, Policy
-from obliquetd.problem.places import Places, Start
+from obliquetd.problem.places import Places, Start, alike
 
 __all__ = [
     "check_coverage",
@@ -60,17 +60,17 @@ def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
             )
         policy = Policy(policy)
     checked: Policy = policy
-    states = tuple(checked.by_state)
+    states = checked.states
     at: Any = slice(None)
-    if states != mdp.states:
+    if states is not mdp.states and states != mdp.states:
         at = np.array([mdp.require_state(s) for s in states], dtype=np.intp)
     choices, each = mdp.offers
+    numbers = checked.row_numbers(states)
     # states share rows, and what they offer: of each pair the first state stands for all
-    pairs = checked.row_numbers(states) * len(choices) + each[at]
-    for k in np.sort(np.unique(pairs, return_index=True)[1]).tolist():
-        state = states[k]
-        offered = mdp.offered[state]
-        for action, p in checked.row_of(state).items():
+    offers = each[at]
+    for k in sorted(alike(numbers * len(choices) + offers)[0].tolist()):
+        state, offered = states[k], choices[offers[k]]
+        for action, p in checked.numbered(numbers[k]).items():
             if action not in offered and (p != 0 or action not in mdp.actions):
                 raise LabelError(
                     f"the {role} policy takes action {action!r} in state {state!r}, which offers "
@@ -96,13 +96,20 @@ def check_coverage(target: Policy, behavior: Policy, mdp: MDP) -> None:
     """
     if target is behavior:
         return
-    pairs = [
-        (s, a)
-        for s, offered in mdp.offered.items()
-        for a in offered
-        if target.parsed(s).get(a, 0) != 0 and behavior.parsed(s).get(a, 0) == 0
-    ]
-    if pairs:
+    choices, each = mdp.offers
+    mine, theirs = (1 + policy.row_numbers(mdp.states) for policy in (target, behavior))
+    # as above: of states alike in what they offer and in both rows, the first stands for all
+    _, kind = alike(each * (1 + mine.max()) + mine)
+    first, kind = alike(kind * (1 + theirs.max()) + theirs)
+    missing = []
+    for k in first.tolist():
+        wanted, taken = target.numbered(mine[k] - 1), behavior.numbered(theirs[k] - 1)
+        missing.append(
+            [a for a in choices[each[k]] if wanted.get(a, 0) != 0 and taken.get(a, 0) == 0]
+        )
+    if any(missing):
+        kinds = zip(mdp.states, kind.tolist(), strict=True)
+        pairs = [(s, a) for s, number in kinds for a in missing[number]]
         s, a = pairs[0]
         more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
         raise CoverageError(
@@ -205,18 +212,20 @@ def _stays_sparse(features: Any, n: int) -> bool:
 
 
 def _sparse_rows(features: Any, places: Places) -> Any:
-    """A copy in the CSR form without zeros, its numbers checked."""
+    """The matrix in the CSR form without zeros, its numbers checked: a copy, unless nobody can change it."""
     import scipy.sparse as sparse
 
-    kept = sparse.csr_array(features, dtype=float, copy=True)
-    kept.sum_duplicates()
-    kept.eliminate_zeros()
+    if is_compact(features):
+        kept = features
+    else:
+        kept = sparse.csr_array(features, dtype=float, copy=True)
+        kept.sum_duplicates()
+        kept.eliminate_zeros()
+        kept = compact(kept)
     if not np.isfinite(kept.data).all():
         k = int(np.flatnonzero(~np.isfinite(kept.data))[0])
         i, j = int(np.searchsorted(kept.indptr, k, side="right")) - 1, int(kept.indices[k])
         parse_number(kept.data[k], f"feature {j} of {places.noun} {places.labels[i]!r}")
-    for part in (kept.data, kept.indices, kept.indptr):
-        part.flags.writeable = False
     return kept
 
 
@@ -230,9 +239,8 @@ def _float_vectors(rows: list[Any]) -> bool:
 def _float_rows(array: Floats, places: Places) -> Floats:
     """The array with a row for each label, its numbers checked."""
     array = array.reshape(len(array), -1)
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        i, j = bad[0].tolist()
+    if not np.isfinite(array).all():
+        i, j = np.argwhere(~np.isfinite(array))[0].tolist()
         parse_number(array[i, j], f"feature {j} of {places.noun} {places.labels[i]!r}")
     array.flags.writeable = False
     return array
@@ -272,7 +280,9 @@ def check_sizes(
     def sizes(values: Any) -> Any:
         return np.abs(np.array([arithmetic.scalar(x) for x in values], dtype=float))
 
-    found: dict[str, Any] = {"the rewards": np.abs(arithmetic.scalars(mdp.table.reward))}
+    rewards = arithmetic.scalars(mdp.table.reward)
+    largest_reward = max(rewards.max(initial=0.0), -rewards.min(initial=0.0))
+    found: dict[str, Any] = {"the rewards": np.array([largest_reward])}
     if rows is not None and not isinstance(rows, list):
         if isinstance(rows, np.ndarray):
             largest = np.abs(rows[0])  # which settles most matrices, without a pass over all rows

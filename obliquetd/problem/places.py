@@ -36,7 +36,7 @@ from obliquetd.mdp.imports import shown
 from obliquetd.mdp.start import start_distribution
 from obliquetd.mdp.table import Table
 
-__all__ = ["NOBODY", "OVER", "Choices", "Places", "Start", "members", "places_of"]
+__all__ = ["NOBODY", "OVER", "Choices", "Places", "Start", "alike", "members", "places_of"]
 
 OVER = ("states", "pairs")
 """What a problem may be over."""
@@ -203,6 +203,8 @@ class Places:
         """The outcomes with a row for every place, and who chose them."""
         begin = None if start is None else self.beginnings(start)
         table = self.table.closed(self.terminal, begin)
+        if self.action is None and not self.terminal:
+            return table, Choices(table.state, table.action, np.zeros(len(table), dtype=bool))
         over = np.isin(table.state, self.terminal)
         if self.action is None:
             state = np.where(over, NOBODY, table.state)
@@ -263,3 +265,17 @@ def members(state: Indices, wanted: Indices) -> tuple[Indices, Indices]:
     position = np.repeat(np.arange(len(wanted)), count)
     within = np.arange(len(position)) - np.repeat(np.cumsum(count) - count, count)
     return position, first[position] + within
+
+
+def alike(numbers: Indices) -> tuple[Indices, Indices]:
+    """A place of each distinct number, its first, and which of these numbers each is.
+
+    Examples
+    --------
+    >>> alike(np.array([7, 3, 7]))
+    (array([1, 0]), array([1, 0, 1]))
+    """
+    if len(numbers) and (numbers == numbers[0]).all():
+        return np.zeros(1, dtype=np.intp), np.zeros(len(numbers), dtype=np.intp)
+    _, first, each = np.unique(numbers, return_index=True, return_inverse=True)
+    return first, each

@@ -10,8 +10,9 @@ import numpy as np
 
 from obliquetd.algebra import Arithmetic, Matrix
 from obliquetd.mdp import Policy
+from obliquetd.mdp.table import run_starts
 from obliquetd.problem.inputs import Inputs
-from obliquetd.problem.places import NOBODY, Start, members
+from obliquetd.problem.places import NOBODY, Start, alike, members
 
 __all__ = ["Rows"]
 
@@ -37,7 +38,8 @@ class Rows:
         self.own_discount = self.arithmetic.scalars(table.discount)
         self.row_discount = self.arithmetic.multiples(self.own_discount, self.discount)
         chosen = self.choices.state, self.choices.action
-        starts = _starts(*chosen)
+        # outcomes of one choice stand together
+        starts = table.starts if chosen[0] is table.state else run_starts(*chosen)
         self.pi = self._chances(inputs.target, *chosen, starts)
         self.mu = self.pi
         if inputs.behavior is not None:
@@ -45,26 +47,25 @@ class Rows:
 
     def _chances(self, policy: Policy, state: Any, action: Any, starts: Any = None) -> Any:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""
-        wide = 1 + len(self.mdp.actions)
+        wide, count = 1 + len(self.mdp.actions), len(state)
         if starts is None:
-            starts = _starts(state, action)
-        runs = np.diff(starts, append=len(state))
+            starts = run_starts(state, action)
         state, action = state[starts], action[starts]
         # states share rows: of each row and action the chance is read once
         numbers = policy.row_numbers(self.mdp.states)
         nobody = 1 + numbers.max(initial=-1)
         row = np.where(state == NOBODY, nobody, numbers[state])
-        _, first, each = np.unique(
-            (1 + row) * wide + 1 + action, return_index=True, return_inverse=True
-        )
+        first, each = alike((1 + row) * wide + 1 + action)
         out = np.empty(len(first), dtype=float if self.arithmetic.kind == "float" else object)
-        out[:] = [self._chance(policy, int(state[k]), int(action[k])) for k in first]
-        return np.repeat(out[each], runs)
+        out[:] = [self._chance(policy, int(state[k]), int(row[k]), int(action[k])) for k in first]
+        if len(first) == 1:
+            return np.broadcast_to(out, count)
+        return np.repeat(out[each], np.diff(starts, append=count))
 
-    def _chance(self, policy: Policy, state: int, action: int) -> Any:
+    def _chance(self, policy: Policy, state: int, row: int, action: int) -> Any:
         if state == NOBODY:
             return self.arithmetic.one
-        p = policy.row_of(self.mdp.states[state]).get(self.mdp.actions[action])
+        p = policy.numbered(row).get(self.mdp.actions[action])
         return self.arithmetic.zero if p is None else self.arithmetic.scalar(p)
 
     def _told(self, chances: Any) -> Any:
@@ -125,11 +126,3 @@ class Rows:
     def names(self, indices: Sequence[int]) -> list[Hashable]:
         """Labels of states."""
         return [self.labels[i] for i in indices]
-
-
-def _starts(state: Any, action: Any) -> Any:
-    """Where another choice begins: outcomes of one stand together."""
-    begins = np.ones(len(state), dtype=bool)
-    np.not_equal(state[1:], state[:-1], out=begins[1:])
-    begins[1:] |= action[1:] != action[:-1]
-    return np.flatnonzero(begins)

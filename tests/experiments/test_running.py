@@ -34,6 +34,8 @@ from obliquetd.learners import (
 )
 from obliquetd.learners.active import is_local
 from obliquetd.learners.compiled import pick_row
+from obliquetd.learners.state import floats
+from obliquetd.learners.words import Transition
 
 STATES, ROWS, FEATURES, ACTIVE = 30, 90, 120, 4
 
@@ -150,6 +152,99 @@ def test_slots_diverge_at_the_same_step():
         TD(lam="1/2"), outcomes, run, alpha=5.0, limit=1e80, parts=2
     )
     assert ended == wanted > 0
+
+
+def few_outcomes(rng, d=3, states=8):
+    phi, rho = rng.normal(size=(states, d)), rng.random(states) * 2
+    places = np.arange(states), rng.integers(states, size=states)
+    chances = 1 - rng.random((2, states)) / 2
+    ones = np.ones(states)
+    return Outcomes(
+        phi, *places, rng.normal(size=states), 0.9 * ones, ones, *chances, rho, phi, rho
+    )
+
+
+def sizes_step_by_step(learner, outcomes, run, alphas, first):
+    """The size of the weights after each step of the rule as it is written, on Python's floats."""
+    numbers, d = numbers_of(learner), len(first)
+    weights, x = floats(learner.weights, d, numbers)
+    memory, m = floats(learner.memory, d, numbers)
+    x.theta[:] = first
+    o, found = outcomes, []
+    with np.errstate(all="ignore"):
+        for i, k, fresh, alpha in zip(run.rows, run.twins, run.fresh, alphas, strict=True):
+            memory[:] = 0 if fresh else memory
+            t = Transition(
+                o.features, o.state[i], o.next_state[i], o.reward[i], o.discount[i], o.own[i], o.pi[i], o.mu[i],
+                o.rho[i], o.next_state[k], o.discount[k], o.rho[k], o.features_next, o.rho_expected[i],
+            )  # fmt: skip
+            learner.rule(x, m, t, alpha, numbers)
+            found.append(float(np.abs(weights).sum()))
+    return found
+
+
+def date(learner, outcomes, run, alphas, first, limit, stretch):
+    """The step after which a run ends that advances in stretches, or -1."""
+    steps = WholeSteps(learner, numbers_of(learner), first)
+    for a in range(0, len(alphas), stretch):
+        part = run.part(a, a + stretch)
+        record = np.zeros((2, len(first)))
+        ended = steps.advance(part, alphas[a : a + stretch], len(part.rows), limit, record)
+        if ended >= 0:
+            return a + ended
+    return -1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "learner", [TD(lam=0.5), GTD2(mu=4, lam=0.5), TDC(mu=4), HTD(mu=4, lam=0.5)], ids=repr
+)
+def test_a_run_ends_after_the_first_step_whose_weights_are_beyond_the_limit(learner, seed):
+    """As a check after each step of the written rule says, wherever a stretch of steps begins."""
+    rng = np.random.default_rng(seed)
+    outcomes, steps = few_outcomes(rng), 96
+    rows, twins = rng.integers(8, size=(2, steps))
+    run = Drawn(outcomes, rows, twins, rng.random(steps) < 0.1)
+    first, alphas = rng.normal(size=3), np.full(steps, 3.0)
+    sizes = sizes_step_by_step(learner, outcomes, run, alphas, first)
+    largest = np.maximum.accumulate([np.abs(first).sum(), *sizes])
+    records = 1 + np.flatnonzero(largest[1:] > 1.001 * largest[:-1])
+    assert len(records) > 20
+    for step in records:
+        limit = np.sqrt(largest[step - 1]) * np.sqrt(largest[step])
+        for stretch in (step, steps):  # the last step of a stretch, and one within
+            assert date(learner, outcomes, run, alphas, first, limit, stretch) == step
+    assert date(learner, outcomes, run, alphas, first, 2 * largest[-1], 7) == -1
+
+
+@pytest.mark.parametrize("learner", [TD(), TDC(mu=4), HTD(mu=4, lam=0.5)], ids=repr)
+@pytest.mark.parametrize("wild", [1, 5, 64])
+def test_weights_that_leave_the_floats_end_a_run_at_once(learner, wild):
+    rng = np.random.default_rng(1)
+    outcomes, steps = few_outcomes(rng), 64
+    rows = rng.integers(8, size=steps)
+    run = Drawn(outcomes, rows, rows, np.zeros(steps, dtype=bool))
+    first, alphas = np.full(3, 1e10), np.full(steps, 1e-3)
+    alphas[wild - 1] = np.inf
+    assert not np.isfinite(sizes_step_by_step(learner, outcomes, run, alphas, first)[wild - 1])
+    for limit in (1e300, np.finfo(float).max):
+        for stretch in (wild, 16, steps):
+            assert date(learner, outcomes, run, alphas, first, limit, stretch) == wild
+
+
+@pytest.mark.parametrize("spike", [1, 3, 8])
+def test_weights_that_come_back_at_once_have_been_beyond_the_limit(spike):
+    """With a step size of 1 a table forgets what stood in it: after a wild step all is as before."""
+    ones, phi, on = np.ones(3), np.eye(3), np.arange(3)
+    outcomes = Outcomes(phi, on, np.roll(on, 1), ones, 0 * ones, *[ones] * 4, phi, ones)
+    rows = np.zeros(8, dtype=np.int64)
+    run = Drawn(outcomes, rows, rows, np.zeros(8, dtype=bool))
+    first, alphas = np.full(3, 0.5), np.full(8, 0.5)
+    alphas[spike - 1 : spike + 1] = [1e100, 1.0][: 9 - spike]
+    sizes = sizes_step_by_step(TD(), outcomes, run, alphas, first)
+    assert [k for k, size in enumerate(sizes, 1) if size > 1e90] == [spike]
+    for stretch in (spike, 8):
+        assert date(TD(), outcomes, run, alphas, first, 1e90, stretch) == spike
 
 
 def test_a_rule_that_is_not_local_goes_over_all_features():

@@ -1,6 +1,7 @@
 """Models of many states: classes, arrays that are taken as they are, and the errors that they keep."""
 
 import math
+import pickle
 
 import networkx as nx
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.algebra import FloatMatrix
-from obliquetd.errors import FeatureError, NumberError, ProbabilityError
+from obliquetd.errors import FeatureError, InputError, NumberError, ProbabilityError
 from obliquetd.mdp.chain import MarkovChain
 from obliquetd.problem.native import leading_to
 
@@ -120,3 +121,61 @@ def test_states_that_share_a_row_of_a_policy_share_its_checks_and_nothing_else()
     assert policy == Policy({s: {"l": "1/2", "r": "1/2"} for s in "abc"})
     with pytest.raises(ProbabilityError, match="in state 'a'"):
         Policy(dict.fromkeys("abc", row))
+
+
+def unsorted(layer):
+    """Each row's entries in the reverse order, and buffers that are longer than they need be."""
+    found = sparse.csr_array(layer)
+    for i in range(found.shape[0]):
+        own = slice(found.indptr[i], found.indptr[i + 1])
+        found.indices[own], found.data[own] = found.indices[own][::-1], found.data[own][::-1]
+    spare = np.zeros(3)
+    parts = np.r_[found.data, spare], np.r_[found.indices, spare.astype(int)], found.indptr
+    return sparse.csr_array(parts, found.shape)
+
+
+def in_halves(layer):
+    """Each entry twice by its half, and a zero that is kept."""
+    halves = sparse.coo_array(layer / 2)
+    i, j = (np.r_[x, x, 0] for x in halves.coords)
+    values = np.r_[halves.data, halves.data, 0.0]
+    order = np.argsort(i, kind="stable")
+    ends = np.cumsum(np.bincount(i, minlength=len(layer)))
+    return sparse.csr_array((values[order], j[order], np.r_[0, ends]), layer.shape)
+
+
+@given(st.integers(1, 6), st.integers(1, 4), st.integers(0, 10_000))
+@pytest.mark.parametrize(
+    "form", [sparse.csr_array, sparse.csc_array, sparse.coo_matrix, unsorted, in_halves, np.array]
+)
+def test_layers_of_any_form_make_the_table_of_their_rows(form, n, k, seed):
+    rng = np.random.default_rng(seed)
+    P = rng.integers(0, 4, (k, n, n)) * (rng.random((k, n, 1)) < 0.7)
+    total = P.sum(axis=2, keepdims=True)
+    P = P / np.where(total > 0, total, 1)
+    R, D = rng.random((k, n, n)), rng.random((k, n, n))
+    made = MDP.from_arrays([form(layer) for layer in P], R, discount=D)
+    rows = [
+        (s, a, t, P[a, s, t], R[a, s, t], D[a, s, t])
+        for s, a, t in np.ndindex(n, k, n)
+        if P[a, s, t]
+    ]
+    assert list(made.table.rows()) == rows
+    assert made.table.starts.tolist() == [
+        i for i, row in enumerate(rows) if not i or rows[i - 1][:2] != row[:2]
+    ]
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+@pytest.mark.parametrize("actions", [1, 2])
+def test_matrices_of_no_state_make_no_model(actions):
+    with pytest.raises(InputError, match="the model has no state"):
+        MDP.from_arrays([sparse.csr_array((0, 0))] * actions, np.zeros(0))
+
+
+def test_nothing_of_a_sparse_matrix_is_shared_with_the_model():
+    P, r = sparse.csr_array(np.full((3, 3), 1 / 3)), np.arange(3.0)
+    mdp = MDP.from_arrays([P], r)
+    before = list(mdp.table.rows())
+    P.data[:], P.indices[:], r[:] = 0, 0, 9
+    assert list(mdp.table.rows()) == before

@@ -1,10 +1,13 @@
+import pickle
+
+import numpy as np
 import pytest
 import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd import MDP, Policy, PolicyEvaluation
-from obliquetd.errors import InputError, LabelError, NumberError, ProbabilityError
+from obliquetd.errors import CoverageError, InputError, LabelError, NumberError, ProbabilityError
 from tests.strategies import mdps
 
 p = sp.Symbol("p")
@@ -159,3 +162,43 @@ def test_a_shared_row_that_one_state_does_not_offer_is_named_there(order):
         PolicyEvaluation(mdp, target=Policy(some))
     with pytest.raises(LabelError, match="no state 'x'"):
         PolicyEvaluation(mdp, target=Policy({**some, "x": half}))
+
+
+@given(mdps(), st.integers(0, 100))
+def test_every_pair_that_the_behaviour_does_not_cover_is_named(mdp, seed):
+    rng = np.random.default_rng(seed)
+
+    def some():
+        """One of the actions with chance 1, or all alike."""
+        return {
+            s: dict.fromkeys(offered, sp.Rational(1, len(offered)))
+            if rng.random() < 0.5
+            else {offered[rng.integers(len(offered))]: 1}
+            for s, offered in mdp.offered.items()
+            if offered
+        }
+
+    target, behavior = some(), some()
+    missing = [
+        (s, a) for s, row in target.items() for a in mdp.offered[s]
+        if row.get(a, 0) and not behavior[s].get(a, 0)
+    ]  # fmt: skip
+    fields = {"target": Policy(target), "behavior": Policy(behavior), "discount": 0}
+    if not missing:
+        PolicyEvaluation(mdp, **fields)
+        return
+    with pytest.raises(CoverageError) as caught:
+        PolicyEvaluation(mdp, **fields)
+    assert list(caught.value.pairs) == missing
+
+
+def test_a_uniform_policy_is_the_mapping_that_says_the_same():
+    mdp = MDP.from_arrays(np.full((2, 3, 3), 1 / 3), np.zeros(3))
+    uniform, told = Policy.uniform(mdp), Policy({s: {0: "1/2", 1: "1/2"} for s in range(3)})
+    for same in (uniform, pickle.loads(pickle.dumps(uniform))):
+        assert same == told
+        assert hash(same) == hash(told)
+        assert (list(same), len(same), 2 in same, 3 in same) == ([0, 1, 2], 3, True, False)
+        assert same.states == told.states == mdp.states
+        assert dict(same[1]) == dict(told[1])
+        assert same.mix(told, "1/3") == told

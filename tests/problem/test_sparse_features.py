@@ -1,6 +1,8 @@
 """Features of scipy.sparse: kept as they are where they are large, and the same problem as dense ones."""
 
+import gc
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -20,6 +22,8 @@ from obliquetd import (
     simulate,
 )
 from obliquetd.errors import FeatureError, NumberError
+from obliquetd.experiments.streams import stored
+from obliquetd.learners.active import Rows
 
 N, D = 40, 600
 rng = np.random.default_rng(0)
@@ -80,7 +84,7 @@ def test_small_ones_and_exact_ones_are_read_as_numbers():
 
 
 def test_what_was_given_may_change_afterwards():
-    phi = wide()
+    phi = wide().copy()
     kept = problem(phi)
     before = kept.Phi.toarray()
     phi.data[:] = 7.0
@@ -152,3 +156,75 @@ def test_the_noise_of_more_outcomes_than_python_nests_calls(form):
     assert np.allclose(found.noise_covariance, here + C + C.T, rtol=1e-6, atol=1e-12)
     whole = np.linalg.solve(A, np.linalg.solve(A, here + C + C.T).T)
     assert np.allclose(found.averaged, whole, rtol=1e-6)
+
+
+def test_tiles_take_the_memory_of_their_places_from_the_maker_to_the_learner():
+    """2,000 states with 8 of 9,800 tiles active: 16,000 short indices, and nothing twice."""
+    n = 2_000
+    ring = sparse.csr_array((np.ones(n), (np.arange(n), np.arange(1, n + 1) % n)), (n, n))
+    big = MDP.from_arrays([ring], np.zeros(n))
+    corners = np.random.default_rng(0).random((n, 2))
+    target = Policy.uniform(big)
+
+    def made():
+        phi = features.tile_coding(corners, bins=34, tilings=8)
+        return phi, PolicyEvaluation(big, target=target, features=phi, discount=0.9)
+
+    Rows.of(stored(made()[1].native.Phi))  # imports, and what is made once
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    phi = features.tile_coding(corners, bins=34, tilings=8)
+    alone = tracemalloc.get_traced_memory()[0] - before
+    before += alone
+    whole = PolicyEvaluation(big, target=target, features=phi, discount=0.9)
+    gc.collect()
+    problem_too = tracemalloc.get_traced_memory()[0] - before
+    before += problem_too
+    table = Rows.of(stored(whole.native.Phi))
+    table_too = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert phi.shape == (n, 9_800)
+    assert alone < 80_000
+    assert alone + problem_too < 120_000
+    assert table_too < 2_000
+    assert table.column is whole.inputs.features.indices is phi.indices
+
+
+def test_what_nobody_can_change_is_shared_and_all_else_is_copied():
+    fixed = wide()
+    assert problem(fixed).inputs.features is fixed
+    for x in (fixed.copy(), 2 * fixed, fixed.tocsc(), fixed.tocoo(copy=True)):
+        kept = problem(x).inputs.features
+        before = kept.toarray()
+        x.data[:] = 7
+        assert np.array_equal(kept.toarray(), before)
+        with pytest.raises(ValueError, match="read-only"):
+            kept.data[0] = 0
+    odd = fixed.copy()
+    odd.data[::3] = 0  # kept zeros
+    for part in (odd.data, odd.indices, odd.indptr):
+        part.flags.writeable = False
+    assert problem(odd).inputs.features.nnz == np.count_nonzero(odd.toarray())
+    lent = fixed.copy()
+    lent = sparse.csr_array((lent.data[:], lent.indices[:], lent.indptr[:]), lent.shape)
+    for part in (lent.data, lent.indices, lent.indptr):
+        part.flags.writeable = False  # the views alone
+    assert problem(lent).inputs.features is not lent
+
+
+def test_tiles_whose_ones_are_one_number_are_the_matrix_that_they_stand_for():
+    phi = wide()
+    plain = sparse.csr_array(phi.toarray())
+    x, y = rng.random(D), rng.random(N)
+    for f in (
+        lambda a: a @ x, lambda a: a.T @ y, lambda a: (a @ a.T).toarray(), lambda a: a[3:9].toarray(),
+        lambda a: a.multiply(a).sum(axis=1), lambda a: abs(a).max(axis=0).toarray(), lambda a: (0.5 * a).toarray(),
+        lambda a: a.tocsc().toarray(), lambda a: a.astype(np.float32).toarray(), lambda a: a.copy().toarray(),
+        lambda a: (a + a).toarray(), lambda a: pickle.loads(pickle.dumps(a)).toarray(),
+        lambda a: sparse.vstack([a, a]).toarray(), lambda a: a.T.tocsr().toarray(),
+    ):  # fmt: skip
+        assert np.array_equal(f(phi), f(plain))
+    changed = phi.copy()
+    changed *= 3
+    assert np.array_equal(changed.toarray(), 3 * plain.toarray())
