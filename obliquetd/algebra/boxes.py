@@ -12,7 +12,8 @@ at most, found by its sign at the ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,15 +21,18 @@ from typing import Any
 import flint
 import sympy as sp
 
-from obliquetd.algebra.enclosures import PRECISION, eigenvalues, lyapunov_side, side_between
+from obliquetd.algebra.enclosures import PRECISION, eigenvalues, lyapunov_side
+from obliquetd.algebra.float_proofs import sides_between
 from obliquetd.algebra.functions import is_finite, rational_inside, root_between
 from obliquetd.algebra.numbers import public_number
-from obliquetd.algebra.ranges import InOneSymbol, OnRange
+from obliquetd.algebra.ranges import InOneSymbol, OnRange, ends_in_floats
 
 __all__ = ["Box", "Boxes", "all_boxes", "proved_boxes"]
 
 HALVINGS = 14
 """How often a range is halved before the exact route is asked."""
+PIECES = 4
+"""Into how many a range is divided that floats leave open: a power of two."""
 BISECTIONS = 60
 """How close to a zero its ends are brought; a rational zero is the simplest number between them."""
 MOST = 600
@@ -45,22 +49,25 @@ class Box:
     closed: bool = True
 
 
-def proved_boxes(part: OnRange) -> list[Box]:
-    """A range as boxes from left to right, neighbours of one side joined.
+def proved_boxes(parts: Sequence[OnRange]) -> list[list[Box]]:
+    """Each range as boxes from left to right, neighbours of one side joined.
 
     Floats with radii are asked first, and balls of more bits where they leave it open.
     """
-    width = (part.high - part.low) / 2**HALVINGS
-    done: list[Box] = []
-    for box in _halved(part.low, part.high, partial(_side_in_floats, part), HALVINGS):
-        if box.side is not None:
-            _append(done, box)
-            continue
-        with flint.ctx.workprec(PRECISION):
-            halvings = 0 if box.high - box.low <= 2 * width else HALVINGS
-            for inner in _halved(box.low, box.high, partial(_side, part), halvings):
-                _append(done, inner)
-    return done
+    out = []
+    for part, boxes in zip(parts, _in_floats(parts), strict=True):
+        least = (part.high - part.low) / 2**HALVINGS
+        done: list[Box] = []
+        for box in boxes:
+            if box.side is not None:
+                _append(done, box)
+                continue
+            with flint.ctx.workprec(PRECISION):
+                halvings = 0 if box.high - box.low <= 2 * least else HALVINGS
+                for inner in _halved(box.low, box.high, partial(_side, part), halvings):
+                    _append(done, inner)
+        out.append(done)
+    return out
 
 
 def _append(done: list[Box], box: Box) -> None:
@@ -68,6 +75,39 @@ def _append(done: list[Box], box: Box) -> None:
         done[-1] = Box(done[-1].low, box.high, box.side)
     else:
         done.append(box)
+
+
+def _in_floats(parts: Sequence[OnRange]) -> list[list[Box]]:
+    """Boxes by floats, where all that are open are looked at together, and divided into :data:`PIECES` each."""
+    done: list[list[Box]] = [[] for _ in parts]
+    waiting = [[(part.low, part.high)] for part in parts]
+    looked = depth = 0
+    while any(waiting):
+        sides = iter(_sides_in_floats(parts, waiting))
+        looked += sum(map(len, waiting))
+        deeper = depth < HALVINGS and looked < MOST
+        depth += PIECES.bit_length() - 1
+        divided: list[list[Any]] = [[] for _ in parts]
+        for boxes, inner, ends in zip(done, divided, waiting, strict=True):
+            for low, high in ends:
+                side = next(sides)
+                if side is None and deeper:
+                    cuts = [low + (high - low) * k / PIECES for k in range(PIECES)]
+                    inner += itertools.pairwise([*cuts, high])
+                else:
+                    boxes.append(Box(low, high, side))
+        waiting = divided
+    out: list[list[Box]] = [[] for _ in parts]
+    for joined, boxes in zip(out, done, strict=True):
+        for box in sorted(boxes, key=lambda x: x.low):
+            _append(joined, box)
+    return out
+
+
+def _sides_in_floats(parts: Sequence[OnRange], waiting: list[list[Any]]) -> list[int | None]:
+    """The side of each box of each part, or None."""
+    balls = ends_in_floats(parts, waiting)
+    return [None] * sum(map(len, waiting)) if balls is None else sides_between(*balls)
 
 
 def _halved(low: Any, high: Any, side: Callable[[Any, Any], int | None], most: int) -> list[Box]:
@@ -92,11 +132,6 @@ def _side(part: OnRange, a: Any, b: Any) -> int | None:
     return lyapunov_side(*(A.tolist() for A in ends)) if all(map(is_finite, ends)) else None
 
 
-def _side_in_floats(part: OnRange, a: Any, b: Any) -> int | None:
-    ends = part.ends_in_floats(a, b)
-    return None if ends is None else side_between(*((A.middle, A.radius) for A in ends))
-
-
 @dataclass(frozen=True)
 class Boxes:
     """What is known of a range: boxes from left to right, and single values to be decided.
@@ -115,8 +150,8 @@ class Boxes:
 def all_boxes(family: InOneSymbol) -> Boxes:
     """A range by boxes with public ends."""
     known = Boxes([], [public_number(x) for x in family.jumps], [], [])
-    for part in family.ranges:
-        for box in proved_boxes(part):
+    for part, boxes in zip(family.ranges, proved_boxes(family.ranges), strict=True):
+        for box in boxes:
             found = None if box.side else _crossing(part, box)
             if found is None:
                 known.boxes.append(_public(box))

@@ -18,7 +18,8 @@ import flint
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.rounding import EPS, power_of_two
+from obliquetd.algebra.float_proofs import by_lyapunov, proved_by
+from obliquetd.algebra.rounding import EPS
 
 __all__ = [
     "PRECISION",
@@ -28,7 +29,6 @@ __all__ = [
     "lyapunov_form",
     "lyapunov_side",
     "rational",
-    "side_between",
     "side_of_axis",
     "side_of_spectrum",
     "side_within",
@@ -136,26 +136,6 @@ def lyapunov_side(*matrices: Balls) -> int | None:
     return _first_proof(middle, lambda K: _side_by(K, matrices))
 
 
-def side_between(*matrices: tuple[npt.NDArray[Any], npt.NDArray[Any]]) -> int | None:
-    """:func:`lyapunov_side` for matrices of floats, each with radii, and all between them.
-
-    Examples
-    --------
-    >>> near = np.full((2, 2), 0.1)
-    >>> [side_between((np.diag(v), near)) for v in ([1.0, 2.0], [1.0, -2.0], [1.0, 0.05])]
-    [1, -1, None]
-    """
-    middle = np.mean([A for A, _ in matrices], axis=0)
-    if not all(np.isfinite(x).all() for pair in matrices for x in pair):
-        return None
-
-    def proves(K: npt.NDArray[Any]) -> int | None:
-        sides = {_side_in_floats(K, A, radius) for A, radius in matrices}
-        return sides.pop() if len(sides) == 1 else None
-
-    return _first_proof(middle, proves)
-
-
 def side_within(A: npt.NDArray[Any], radius: npt.NDArray[Any]) -> int | None:
     """:func:`side_of_axis` for all matrices within a radius of one of floats, entry by entry.
 
@@ -185,7 +165,7 @@ def _gaps(real_parts: npt.NDArray[Any]) -> list[float]:
 
 def _within(A: npt.NDArray[Any], radius: npt.NDArray[Any]) -> int | None:
     if len(A) > LARGEST_IN_BALLS:
-        return _first_proof(A, lambda K: _side_in_floats(K, A, radius))
+        return _first_proof(A, lambda K: proved_by(K[None], [(A[None], radius[None])])[0])
     with flint.ctx.workprec(PRECISION):
         matrix = balls(A, radius)
         found = lyapunov_side(matrix)
@@ -195,7 +175,7 @@ def _within(A: npt.NDArray[Any], radius: npt.NDArray[Any]) -> int | None:
 def _first_proof(
     A: npt.NDArray[Any], proves: Callable[[npt.NDArray[Any]], int | None]
 ) -> int | None:
-    for guess in (_by_eigenvectors, _by_lyapunov):
+    for guess in (_by_eigenvectors, by_lyapunov):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # nearly singular: K is a guess
             try:
@@ -206,46 +186,6 @@ def _first_proof(
         if side is not None:
             return side
     return None
-
-
-def _side_in_floats(
-    K: npt.NDArray[Any], A: npt.NDArray[Any], radius: npt.NDArray[Any]
-) -> int | None:
-    """:func:`_side_by` with bounds on what floats round: for large matrices."""
-    product, n = K @ A, len(A)
-    off = 2 * n * EPS * (np.abs(K) @ np.abs(A)) + np.abs(K) @ radius * (1 + 2 * n * EPS)
-    S, spread = product + product.T, (off + off.T) * (1 + 4 * EPS)
-    if not _positive_in_floats(S, spread + EPS * np.abs(S)):
-        return None
-    if _positive_in_floats(K, np.zeros_like(K)):
-        return 1
-    v = np.linalg.eigh(K)[1][:, 0]
-    bound = 4 * n * EPS * (np.abs(v) @ np.abs(K) @ np.abs(v))
-    return -1 if v @ K @ v + bound < 0 else None
-
-
-def _positive_in_floats(S: npt.NDArray[Any], radius: npt.NDArray[Any]) -> bool:
-    """Whether all symmetric matrices within a radius are proved positive definite.
-
-    S - c is factorised in floats: that succeeds only where S is, for a c above the rounding of the
-    factorisation (Rump 2006, "Verification of positive definiteness") and the norm of the radius.
-    """
-    sizes = np.diag(S)
-    if not (sizes > 0).all():
-        return False
-    unit = 1 / np.sqrt(power_of_two(sizes))  # of its size, so that no row hides another
-    unit = power_of_two(unit)
-    S, radius = (M * unit[:, None] * unit[None, :] for M in (S, radius))
-    n = len(S)
-    c = (
-        4 * (n + 3) * EPS * float(np.trace(S))
-        + (1 + n * EPS) * float(np.linalg.norm(radius)) * 1.001
-    )
-    try:
-        np.linalg.cholesky(S - c * np.eye(n))
-    except np.linalg.LinAlgError:
-        return False
-    return True
 
 
 def _side_by(K: npt.NDArray[Any], matrices: Sequence[Balls]) -> int | None:
@@ -270,15 +210,6 @@ def _by_eigenvectors(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
     left = np.linalg.inv(right)
     K = ((left.conj().T * np.sign(values.real)) @ left).real
     return np.asarray((K + K.T) / 2)
-
-
-def _by_lyapunov(A: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """K with A'K + KA = 1 but for rounding, in coordinates that balance A; for eigenvectors that are dependent."""
-    from scipy.linalg import matrix_balance, solve_continuous_lyapunov
-
-    B, (scale, _) = matrix_balance(A, permute=False, separate=True)
-    K = solve_continuous_lyapunov(B.T, np.eye(len(A)))
-    return np.asarray((K + K.T) / scale[:, None] / scale[None, :])
 
 
 def form_sign(S: Balls) -> int | None:

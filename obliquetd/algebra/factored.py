@@ -6,49 +6,24 @@ in floats with radii (:class:`~obliquetd.algebra.float_balls.FloatBalls`) for al
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import flint
 import numpy as np
 
+from obliquetd.algebra.entries import Block, Entry, rows_in_floats
 from obliquetd.algebra.float_balls import TINY, FloatBalls
+from obliquetd.algebra.float_functions import LARGEST_DEGREE, Three, coefficients, three_of
 from obliquetd.algebra.functions import over_ball
-from obliquetd.algebra.quotients import ONE, parts_of
+from obliquetd.algebra.quotients import ONE
 from obliquetd.algebra.rounding import EPS
 
-__all__ = ["Entry", "FactoredFunctions"]
+__all__ = ["FactoredFunctions"]
 
-Three = tuple[FloatBalls, FloatBalls, FloatBalls]
-LARGEST_DEGREE = 200
-"""Of polynomials in floats: their binomial coefficients are in range."""
-
-
-class Entry(NamedTuple):
-    """A function, a polynomial over another, and the rows of U and V that it multiplies."""
-
-    above: Any
-    below: Any
-    left: int
-    right: int
-
-    @classmethod
-    def of(cls, value: Any, left: int, right: int) -> Entry:
-        """With a denominator whose leading coefficient is 1."""
-        above, below = parts_of(value)
-        lead = below[below.degree()]
-        return (
-            cls(above / lead, below / lead, left, right)
-            if lead != 1
-            else cls(above, below, left, right)
-        )
-
-    @classmethod
-    def of_polynomial(cls, polynomial: Any, left: int, right: int) -> Entry:
-        """A polynomial over 1."""
-        return cls(polynomial, ONE, left, right)
+MOST_FLOATS = 2**22
+"""Entries of the products of rows of U and V that are kept in floats."""
 
 
 class FactoredFunctions:
@@ -60,16 +35,46 @@ class FactoredFunctions:
         Those at one place are added.
     left, right : list of rows
         U and V, of rationals.
+    blocks : sequence of Block
+        More of them.
     """
 
-    def __init__(self, entries: Sequence[Entry], left: Any, right: Any, size: int) -> None:
-        self.entries, self.size = list(entries), size
+    whole: FactoredFunctions
+    chosen: Any
+
+    def __init__(
+        self, entries: Sequence[Entry], left: Any, right: Any, size: int, blocks: Sequence[Block] = ()
+    ) -> None:  # fmt: skip
+        self._single, self._blocks, self.size = list(entries), list(blocks), size
         self._left, self._right = left, right
+        self.whole, self.chosen = self, None
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """All of them."""
+        found = [*self._single, *(e for block in self._blocks for e in block.entries())]
+        return found if self.chosen is None else [found[k] for k in np.flatnonzero(self.chosen)]
+
+    def some(self, chosen: Any) -> FactoredFunctions:
+        """The same with some of its entries, which are a mask. In floats they are evaluated as part of all."""
+        if chosen.all():
+            return self
+        made = FactoredFunctions(self._single, self._left, self._right, self.size, self._blocks)
+        made.whole, made.chosen = self, chosen
+        return made
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it has no entry."""
+        if self.chosen is not None:
+            return not self.chosen.any()
+        return not (self._single or self._blocks)
 
     @property
     def denominators(self) -> list[Any]:
         """The different ones."""
-        return list({str(e.below): e.below for e in self.entries}.values())
+        monic = (e.below / e.below[e.below.degree()] for e in self.entries)
+        return list({str(p): p for p in monic}.values())
 
     @property
     def growth(self) -> int:
@@ -101,118 +106,71 @@ class FactoredFunctions:
         )
 
     @cached_property
-    def _floats(self) -> Callable[[float, float], Three | None] | None:
-        above, below = [e.above for e in self.entries], [e.below for e in self.entries]
-        degree = max((p.degree() for p in (*above, *below)), default=0)
-        if degree > LARGEST_DEGREE:
+    def _floats(self) -> tuple[FloatBalls, FloatBalls] | None:
+        """Numerators, with denominators unless all are 1, and what each function multiplies; None beyond floats."""
+        above, below = [e.above for e in self._single], [e.below for e in self._single]
+        degrees = [p.degree() for p in (*above, *below)]
+        degrees += [len(p) - 1 for block in self._blocks for p in (block.above, block.below or [1])]
+        count = 1 + max(0, *degrees)
+        places = [
+            np.concatenate(
+                [[e[k] for e in self._single], *(b[k - 2] for b in self._blocks)]
+            ).astype(int)
+            for k in (2, 3)
+        ]
+        if count > LARGEST_DEGREE or len(places[0]) * self.size**2 > MOST_FLOATS:
             return None
-        polynomial = all(p is ONE for p in below)
         try:
-            functions = _coefficients(above if polynomial else above + below, max(degree, 0) + 1)
-            left, right = (
-                FloatBalls.of_rationals([x for row in rows for x in row], (len(rows), self.size))
-                for rows in (self._left, self._right)
+            numerators, denominators = (
+                FloatBalls.joined(
+                    [coefficients(single, count), *(_in_floats(p, b.left, count) for p, b in many)],
+                    axis=1,
+                )
+                for single, many in (
+                    (above, [(b.above, b) for b in self._blocks]),
+                    (below, [(b.below or [], b) for b in self._blocks]),
+                )
             )
+            left, right = (rows_in_floats(x, self.size) for x in (self._left, self._right))
+            single = left[[e.left for e in self._single]]
+            known: dict[int, FloatBalls] = {}
+            u = FloatBalls.joined([single, *(b.weighed(left, known) for b in self._blocks)])
+            v = right[places[1]]
         except OverflowError:
             return None
-        shape = len(self._left), len(self._right)
-        size, count = shape[0] * shape[1], len(self.entries)
-        place = np.array([e.left * shape[1] + e.right for e in self.entries], dtype=np.intp)
-        places = (place + size * np.arange(3)[:, None]).ravel()
-        most = int(np.bincount(place, minlength=1).max())
+        products = u[:, :, None] * v[:, None, :]
+        polynomial = not self._blocks and all(p is ONE for p in below)
+        flat = products.shaped((len(places[0]), self.size**2))
+        if not polynomial:
+            numerators = FloatBalls.joined([numerators, denominators], axis=1)
+        return numerators, flat
 
-        def three(middle: float, radius: float) -> Three | None:
-            here, near = _expanded(functions, middle, radius)
-            if polynomial:
-                parts = here[0], here[1], near[2]
-            else:
-                N, D, over, under = (
-                    [row[at] for row in rows]
-                    for rows in (here, near)
-                    for at in (slice(count), slice(count, None))
-                )
-                if not (np.abs(under[0].middle) > under[0].radius).all():
-                    return None  # there may be a pole
-                parts = (*_value_and_slope(N, D), _bend(over, under))
-            flat = FloatBalls.joined(parts).added_at(places, 3 * size, most)
-            found = left.T @ (flat.shaped((3, *shape)) @ right)
-            return found[0], found[1], found[2]
+    def in_floats(self, middle: Any, radius: Any, chosen: Any = None) -> Three | None:
+        """Values and slopes at floats, and second derivatives within a radius of each; None beyond floats.
 
-        return three
-
-    def in_floats(self, middle: float, radius: float) -> Three | None:
-        """The value and slope at a float, and the second derivative within a radius; None at a pole or beyond floats."""
+        Each is of shape (..., size, size) for arrays (...), and unbounded where there may be a pole.
+        Of all entries some are ``chosen`` for each float: a mask (..., m).
+        """
         if self._floats is None:
             return None
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._floats(middle, radius)
+        if chosen is None:
+            chosen = self.chosen
+        functions, products = self._floats
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            three = three_of(functions, len(products.middle), middle, radius)
+            if chosen is not None:
+                three = (three[0].where(chosen), three[1].where(chosen), three[2].where(chosen))
+            flat = [f @ products for f in three]
+        shape = (*np.shape(middle), self.size, self.size)
+        value, slope, bend = (x.shaped(shape) for x in flat)
+        return value, slope, bend
 
 
-def _coefficients(polynomials: Sequence[Any], count: int) -> FloatBalls:
-    """The coefficients of all, a column each, from the constant on down: (count, m)."""
-    middle = np.zeros((len(polynomials), count))
-    inexact = np.zeros((len(polynomials), count), dtype=bool)
-    for row, rounded, p in zip(middle, inexact, polynomials, strict=True):
-        if p is ONE:
-            row[0] = 1.0
-            continue
-        below, above = int(p.denom()), [int(c) for c in p.numer().coeffs()]
-        row[: len(above)] = [c / below for c in above]
-        rounded[: len(above)] = below != 1 or [abs(c) > 2**53 for c in above]
-    return FloatBalls(middle.T, ((EPS * np.abs(middle) + TINY) * inexact).T)
-
-
-@lru_cache(32)
-def _binomials(count: int) -> tuple[Any, Any, Any, Any]:
-    """(k over j) at (j, k), and k - j; k!/(k - d)! at (d, k) for d < 3, and k - d; differences that are not negative."""
-    k = np.arange(count)
-    over = np.array([[float(math.comb(a, j)) for a in range(count)] for j in range(count)])
-    falling = np.array([[float(math.perm(a, d)) for a in range(count)] for d in range(3)])
-    gaps = (np.maximum(k - np.arange(m)[:, None], 0) for m in (count, 3))
-    return over, next(gaps), falling, next(gaps)
-
-
-def _expanded(
-    functions: FloatBalls, middle: float, radius: float
-) -> tuple[list[FloatBalls], list[FloatBalls]]:
-    """Polynomials and their first two derivatives: at a float, and in balls at all points within a radius of it.
-
-    With c_j' = sum over k of (k over j) x^(k - j) c_k, the d-th derivative at x + t is the sum of
-    k!/(k - d)! t^(k - d) c_k'. The powers are rounded as often as there are factors in them.
-    """
-    count = functions.middle.shape[0]
-    over, gap, falling, apart = _binomials(count)
-    slack = (4 * count + 16) * EPS
-    powers = np.cumprod([1.0, *[middle] * (count - 1)])
-    turn = over * powers[gap]
-    size = np.abs(functions.middle)
-    center = turn @ functions.middle
-    spread = np.abs(turn) @ (functions.radius + slack * size)
-    spread = (spread + TINY * (over @ (functions.radius + size))) * (1 + slack) + count * TINY
-    powers = np.cumprod([1.0, *[radius] * (count - 1)])
-    reach = falling * powers[apart]
-    beyond = reach * (apart > 0)
-    size = np.abs(center)
-    around = reach @ spread + beyond @ size
-    around = (around + TINY * (falling @ (spread + size))) * (1 + slack) + count * TINY
-    here, near = [], []
-    for d, factor in enumerate((1.0, 1.0, 2.0)):
-        row = center[d] * factor if d < count else np.zeros(center.shape[1])
-        here.append(FloatBalls(row, spread[d] * factor if d < count else row))
-        near.append(FloatBalls(row, around[d] if d < count else row))
-    return here, near
-
-
-def _value_and_slope(N: list[FloatBalls], D: list[FloatBalls]) -> tuple[FloatBalls, FloatBalls]:
-    """N/D and its derivative N'/D - N D'/D^2."""
-    q = D[0].inverse()
-    value = N[0] * q
-    return value, (N[1] - value * D[1]) * q
-
-
-def _bend(N: list[FloatBalls], D: list[FloatBalls]) -> FloatBalls:
-    """The second derivative of N/D, by Leibniz: of 1/D they are -D'/D^2 and 2 D'^2/D^3 - D''/D^2."""
-    q = D[0].inverse()
-    q1 = -(D[1] * q * q)
-    q2 = -((D[1] * q1).scaled(2.0) * q) - D[2] * q * q
-    return N[2] * q + (N[1] * q1).scaled(2.0) + N[0] * q2
+def _in_floats(part: list[Any], entries: Any, count: int) -> FloatBalls:
+    """Coefficients of a block, a column each: (count, m)."""
+    middle = np.zeros((count, len(entries)))
+    for row, values in zip(middle, part, strict=False):
+        row[:] = list(map(float, values.tolist()))
+    radius = EPS * np.abs(middle) + TINY
+    radius[len(part) :] = 0.0
+    return FloatBalls(middle, radius)

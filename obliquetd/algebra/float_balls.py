@@ -42,9 +42,8 @@ class FloatBalls:
     @classmethod
     def of_rationals(cls, values: Any, shape: tuple[int, ...]) -> FloatBalls:
         """Rationals of FLINT, each in the float next to it; OverflowError beyond the range of floats."""
-        middle = np.array([int(x.p) / int(x.q) for x in values], dtype=float).reshape(shape)
-        inexact = np.array([x.q != 1 or abs(x.p) > 2**53 for x in values], dtype=bool)
-        return cls(middle, (EPS * np.abs(middle) + TINY) * inexact.reshape(shape))
+        middle = np.array(list(map(float, values)), dtype=float).reshape(shape)
+        return cls(middle, EPS * np.abs(middle) + TINY)
 
     @property
     def is_finite(self) -> bool:
@@ -101,18 +100,15 @@ class FloatBalls:
         return FloatBalls(self.middle @ other.middle, rounded * (1 + (k + 8) * EPS) + k * TINY)
 
     @classmethod
-    def joined(cls, parts: Sequence[FloatBalls]) -> FloatBalls:
+    def joined(cls, parts: Sequence[FloatBalls], axis: int = 0) -> FloatBalls:
         """The balls of several arrays, one after the other."""
-        found = (np.concatenate([getattr(x, name) for x in parts]) for name in cls.__slots__)
+        found = (np.concatenate([getattr(x, name) for x in parts], axis) for name in cls.__slots__)
         return cls(*found)
+
+    def where(self, mask: Any) -> FloatBalls:
+        """The same balls where a mask says so, and 0 elsewhere."""
+        return FloatBalls(np.where(mask, self.middle, 0.0), np.where(mask, self.radius, 0.0))
 
     def shaped(self, shape: tuple[int, ...]) -> FloatBalls:
         """The same balls in an array of another shape."""
         return FloatBalls(self.middle.reshape(shape), self.radius.reshape(shape))
-
-    def added_at(self, places: Any, size: int, most: int | None = None) -> FloatBalls:
-        """The sums of those at one place, ``most`` at a time, for each of ``size`` places."""
-        k = len(self.middle) if most is None else most
-        middle = np.bincount(places, self.middle, size)
-        bound = self.radius + k * EPS * np.abs(self.middle)
-        return FloatBalls(middle, np.bincount(places, bound, size) * (1 + (k + 8) * EPS))

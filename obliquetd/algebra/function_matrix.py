@@ -98,6 +98,15 @@ class FunctionMatrix(FieldMatrix):
         layers = {(0,) * ring.dimension: eye}
         return cls(arithmetic, PolynomialMatrix(ring, (n, n), layers=layers), ring.one)
 
+    def in_powers(self) -> tuple[list[Any], Any]:
+        """Of one symbol: the rational matrices N_0, N_1, ... and the polynomial D with N_0 + N_1 x + ... over D."""
+        layers = self._above.layers
+        count = 1 + max((power for (power,) in layers), default=0)
+        zero = flint.fmpq_mat(*self.shape)
+        powers = [flint.fmpq_mat(layers[k,]) if (k,) in layers else zero for k in range(count)]
+        below = {power: c for (power,), c in self._ring.terms(self._below)}
+        return powers, flint.fmpq_poly([below.get(k, 0) for k in range(1 + max(below))])
+
     def _of_numbers(self, matrix: DomainMatrix) -> FunctionMatrix:
         """A matrix over QQ in the arithmetic of this one."""
         flat = [x for row in matrix.to_list() for x in row]

@@ -7,36 +7,43 @@ the denominator, with rational matrices N_k.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, reduce
 from typing import Any
 
 import flint
+import numpy as np
 import sympy as sp
 
 from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.evaluation import coefficients_through
+from obliquetd.algebra.float_balls import FloatBalls
+from obliquetd.algebra.float_functions import LARGEST_DEGREE, Three, coefficients, three_of
 from obliquetd.algebra.numbers import public_number, simplest_between
-from obliquetd.algebra.quotients import ONE, may_be_between, parts_of
+from obliquetd.algebra.quotients import ONE, Quotient, may_be_between, parts_of
 from obliquetd.algebra.roots import real_roots
 
 __all__ = [
     "Basis",
     "FunctionMatrix",
+    "columns_of",
     "constant_span",
     "determinant_above",
     "in_ball",
     "independent",
     "is_finite",
     "over_ball",
+    "rank_of",
     "rational_inside",
     "root_between",
     "value_at",
 ]
 
-LARGEST_DEGREE = 150
-"""Of a determinant's numerator that is interpolated."""
+LARGEST_NUMERATOR = 150
+"""The degree of a determinant's numerator that is interpolated."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,19 @@ def independent(rows: Sequence[Sequence[Any]], size: int) -> list[int]:
     return kept
 
 
+def rank_of(rows: Sequence[Sequence[Any]]) -> int:
+    """The rank of a matrix of rationals, by its rows."""
+    return int(flint.fmpq_mat([list(row) for row in rows]).rank()) if rows else 0
+
+
+def columns_of(matrices: Sequence[Any], below: Any, sample: Any) -> list[list[Any]]:
+    """The columns of N_0 + N_1 x + ... over a polynomial, as functions."""
+    return [
+        [Quotient(flint.fmpq_poly([M[i, j] for M in matrices]), below, sample) for i in range(matrices[0].nrows())]
+        for j in range(matrices[0].ncols())
+    ]  # fmt: skip
+
+
 def value_at(value: Any, point: Any) -> Any:
     """A function, or a rational, at a rational; ZeroDivisionError at a pole."""
     above, below = parts_of(value)
@@ -133,6 +153,8 @@ def _coefficients(vector: Sequence[Any]) -> list[list[Any]]:
 
 class FunctionMatrix:
     """A square matrix of rational functions: sums of polynomials of matrices over polynomials."""
+
+    chosen = None
 
     def __init__(self, terms: dict[str, tuple[Any, list[Any]]], size: int) -> None:
         self._terms, self.size = list(terms.values()), size
@@ -157,6 +179,16 @@ class FunctionMatrix:
         return cls(
             {key: (below, _matrices(entries, size)) for key, (below, entries) in sums.items()}, size
         )
+
+    @property
+    def whole(self) -> FunctionMatrix:
+        """Itself: it has no entries that are evaluated as part of more."""
+        return self
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it has no entry."""
+        return not self._terms
 
     @property
     def denominators(self) -> list[Any]:
@@ -199,6 +231,37 @@ class FunctionMatrix:
                 total += self._horner(matrices[order - k], ball) * factor
         return total
 
+    @cached_property
+    def _floats(self) -> list[FloatBalls] | None:
+        """Of each term the coefficients of all entries, and of the denominator unless it is 1; None beyond floats."""
+        found = []
+        for below, matrices in self._terms:
+            count = max(len(matrices), 1 + below.degree())
+            if count > LARGEST_DEGREE:
+                return None
+            zero = flint.fmpq_mat(self.size, self.size)
+            powers = [*matrices, *[zero] * (count - len(matrices))]
+            try:
+                functions = FloatBalls.of_rationals(
+                    [x for N in powers for x in N.entries()], (count, self.size**2)
+                )
+                if below != ONE:
+                    functions = FloatBalls.joined([functions, coefficients([below], count)], axis=1)
+            except OverflowError:
+                return None
+            found.append(functions)
+        return found
+
+    def in_floats(self, middle: Any, radius: Any, chosen: Any = None) -> Three | None:  # noqa: ARG002
+        """As :meth:`obliquetd.algebra.factored.FactoredFunctions.in_floats`."""
+        if not self._floats:
+            return None
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            parts = [three_of(x, self.size**2, middle, radius) for x in self._floats]
+            value, slope, bend = (reduce(operator.add, x) for x in zip(*parts, strict=True))
+        shape = (*np.shape(middle), self.size, self.size)
+        return value.shaped(shape), slope.shaped(shape), bend.shaped(shape)
+
     def _horner(self, matrices: list[Any], ball: Any) -> Any:
         value = flint.arb_mat(self.size, self.size)
         for N in matrices[::-1]:
@@ -225,7 +288,7 @@ def determinant_above(parts: Sequence[Any], size: int) -> Any | None:
         for denominator in part.denominators:
             below = below * (denominator // below.gcd(denominator))
     degree = size * (below.degree() + max(part.growth for part in parts))
-    if degree > LARGEST_DEGREE:
+    if degree > LARGEST_NUMERATOR:
         return None
     points: list[int] = []
     values: list[list[Any]] = []

@@ -17,11 +17,14 @@ import sympy as sp
 
 from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.field import FieldArithmetic
+from obliquetd.algebra.field_matrix import FieldMatrix
+from obliquetd.algebra.matrix import Indices
 from obliquetd.algebra.numbers import exactify
 
 __all__ = ["Quotient", "QuotientArithmetic", "Sample", "may_be_between", "parts_of", "real_places"]
 
 ONE = flint.fmpq_poly([1])
+_RATIONALS = FieldArithmetic()
 
 
 @dataclass
@@ -164,6 +167,8 @@ class QuotientArithmetic(FieldArithmetic):
         return id(self)
 
     def scalar(self, value: Any) -> Any:
+        if type(value) is flint.fmpq:
+            return value
         value = exactify(value)
         if not isinstance(value, sp.Basic):
             return rational(value)
@@ -179,11 +184,21 @@ class QuotientArithmetic(FieldArithmetic):
     def matrix(self, rows: Sequence[Sequence[Any]], shape: tuple[int, int]) -> Any:
         return _Table([list(row) for row in rows], shape)
 
+    def assemble(
+        self, shape: tuple[int, int], rows: Indices, columns: Indices, values: npt.NDArray[Any]
+    ) -> FieldMatrix:
+        """A matrix of rationals alone, in their own arithmetic; TypeError where the symbol is in."""
+        if Quotient in set(map(type, values.tolist())):
+            raise TypeError("a matrix with the symbol")
+        return _RATIONALS.assemble(shape, rows, columns, values)
+
     def identity(self, n: int) -> Any:
         one, zero = flint.fmpq(1), flint.fmpq(0)
         return self.matrix([[one if i == j else zero for j in range(n)] for i in range(n)], (n, n))
 
     def scalars(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if set(map(type, values.tolist())) <= {flint.fmpq}:
+            return values
         out = np.empty(len(values), dtype=object)
         for i, value in enumerate(values.tolist()):
             out[i] = self.scalar(value)

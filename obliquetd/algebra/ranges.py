@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import flint
 import numpy as np
 
 from obliquetd.algebra.factored import FactoredFunctions
-from obliquetd.algebra.float_balls import FloatBalls
+from obliquetd.algebra.factored_polynomials import FactoredPolynomials
+from obliquetd.algebra.float_balls import TINY, FloatBalls
 from obliquetd.algebra.functions import (
     FunctionMatrix,
     determinant_above,
@@ -22,7 +21,7 @@ from obliquetd.algebra.functions import (
 )
 from obliquetd.algebra.rounding import EPS
 
-__all__ = ["InOneSymbol", "OnRange"]
+__all__ = ["InOneSymbol", "OnRange", "ends_in_floats"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class OnRange:
     low: Any
     high: Any
     size: int
-    parts: Sequence[FunctionMatrix | FactoredFunctions]
+    parts: Sequence[FunctionMatrix | FactoredFunctions | FactoredPolynomials]
     updates: list[list[Any]] | Callable[[Any], list[list[Any]]]
 
     def over(self, low: Any, high: Any, order: int = 0) -> Any:
@@ -56,31 +55,6 @@ class OnRange:
         value, slope = self.over(middle, middle), self.over(middle, middle, 1)
         rest = self.over(low, high, 2) * flint.arb(radius**2 / 4, radius**2 / 4)
         return value - slope * radius + rest, value + slope * radius + rest
-
-    def ends_in_floats(self, low: Any, high: Any) -> tuple[FloatBalls, FloatBalls] | None:
-        """:meth:`ends` in floats with radii; None where the parts, or floats, do not allow that."""
-        try:
-            a, b = (int(x.p) / int(x.q) for x in (low, high))
-        except OverflowError:
-            return None
-        middle = (a + b) / 2
-        radius = max(b - middle, middle - a) * (1 + 4 * EPS) + 4 * EPS * max(abs(a), abs(b))
-        found = []
-        for part in self.parts:
-            if not isinstance(part, FactoredFunctions):
-                return None
-            three = part.in_floats(middle, radius) if part.entries else None
-            if three is not None:
-                found.append(three)
-            elif part.entries:
-                return None
-        if not found:
-            return None
-        value, slope, bend = (reduce(operator.add, x) for x in zip(*found, strict=True))
-        half = radius * radius / 4 * (1 + 4 * EPS)
-        rest = bend * FloatBalls(np.full((1, 1), half), np.full((1, 1), half * (1 + 4 * EPS)))
-        shift = slope.scaled(radius)
-        return value - shift + rest, value + shift + rest
 
     def at(self, point: Any) -> Any:
         """A at a rational; ZeroDivisionError at a pole."""
@@ -104,6 +78,55 @@ class OnRange:
         rows = [[in_ball(x, ball) for x in updates[k]] for k in chosen]
         found = flint.arb_mat(rows).det()
         return bool(found > 0 or found < 0)
+
+
+def ends_in_floats(
+    ranges: Sequence[OnRange], boxes: Sequence[Sequence[tuple[Any, Any]]]
+) -> tuple[FloatBalls, FloatBalls] | None:
+    """:meth:`OnRange.ends` in floats with radii, of boxes of each range, all in one: (m, size, size).
+
+    None where the parts, or floats, do not allow that. What several ranges share is evaluated once for all.
+    """
+    try:
+        a, b = (
+            np.array([float(box[k]) for listed in boxes for box in listed], dtype=float)
+            for k in (0, 1)
+        )
+    except OverflowError:
+        return None
+    middle = (a + b) / 2
+    radius = np.maximum(b - middle, middle - a) * (1 + 4 * EPS)
+    radius += 4 * EPS * np.maximum(np.abs(a), np.abs(b)) + TINY
+    size, begin = ranges[0].size, 0
+    shared: dict[int, tuple[Any, list[int], list[Any]]] = {}
+    for part_of, listed in zip(ranges, boxes, strict=True):
+        rows = list(range(begin, begin + len(listed)))
+        begin += len(listed)
+        for part in part_of.parts if rows else ():
+            if not part.is_zero:
+                found = shared.setdefault(id(part.whole), (part.whole, [], []))
+                found[1].extend(rows)
+                found[2].extend([part.chosen] * len(rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        zeros = np.zeros((3, begin, size, size))
+        total = FloatBalls(zeros, zeros.copy())
+        for whole, rows, chosen in shared.values():
+            mask = None
+            if any(x is not None for x in chosen):
+                width = next(len(x) for x in chosen if x is not None)
+                mask = np.array([np.ones(width, bool) if x is None else x for x in chosen])
+            three = whole.in_floats(middle[rows], radius[rows], mask)
+            if three is None:
+                return None
+            for k, x in enumerate(three):
+                added = total[k, rows] + x
+                total.middle[k, rows], total.radius[k, rows] = added.middle, added.radius
+        value, slope, bend = (total[k] for k in range(3))
+        radius = radius[:, None, None]
+        half = radius * radius / 4 * (1 + 4 * EPS) + TINY
+        rest = bend * FloatBalls(half, half * (1 + 4 * EPS))
+        shift = slope.scaled(radius)
+        return value - shift + rest, value + shift + rest
 
 
 @dataclass(frozen=True)

@@ -346,6 +346,9 @@ def known_of(formulas: Iterable[tuple[Any, sp.Interval]]) -> KnownSigns:
     """
     found = KnownSigns()
     for formula, interval in dict.fromkeys(formulas):
+        if formula.is_Symbol:
+            found = found.and_also(KnownSigns({formula: SignRange.of(interval)}))
+            continue
         symbols = list(formula.free_symbols)
         if (
             len(symbols) == 1

@@ -101,6 +101,11 @@ class FieldColumns(OneRun):
 
         return self.halved(self.kept(u, v, made), half)
 
+    def part(self, outcomes: Any) -> FieldColumns:
+        """New columns of some of the outcomes, by their places."""
+        places = {name: rows[outcomes] for name, rows in self.places.items()}
+        return type(self)(self.ops, places, strict=self.strict)
+
     def _dots(self, a: Any, b: Any) -> Any:
         (left, i), (right, j) = ((x[1], self.places[x[2]]) for x in (a, b))
         known = _gram(self.ops, left, right)

@@ -72,9 +72,7 @@ class Products:
         told = _told(self.ops, np.array(visited, dtype=bool), bool(rule.learner.reads & TWIN))
         self.first, self.second, self.rows = told.first, told.second, told.rows
         self.chances, self.named = told.chances, told.named
-        # with many outcomes, not all columns on the way are to be kept
-        again = told.named is not None and may_be_recorded(rule.learner)
-        self.runs = (Recorded if again else RuleOnColumns)(
+        self.runs = (Recorded if self._may_be_recorded() else RuleOnColumns)(
             rule.learner, rule.values, rule.plain.numbers, self.rows, told.numbers,
             partial(columns_of, self.ops, named=told.named),
             self.ops.places.late, float if self.ops.arithmetic.kind == "float" else object,
@@ -87,6 +85,10 @@ class Products:
         }
         for group in self.groups:
             self._guard(group)
+
+    def _may_be_recorded(self) -> bool:
+        """Whether what the rule does is written down; with many outcomes, not all columns on the way are to be kept."""
+        return self.named is not None and may_be_recorded(self.rule.learner)
 
     @property
     def many(self) -> bool:

@@ -28,6 +28,7 @@ import sympy as sp
 
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
+from obliquetd.algebra.intervals import holds, is_part
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.dynamics.function_field import Found, crossings, exactly
@@ -116,10 +117,15 @@ def region_of(
     pieces, points, breaks = _by_boxes(problem, learner, found, sampling, inside) or exactly(
         problem, learner, found, sampling, inside
     )
-    edges = [e for e in points | breaks if (e.is_Rational or e in breaks) and _holds(inside, e)]
+    edges = [e for e in points | breaks if (e.is_Rational or e in breaks) and holds(inside, e)]
     kept = [edge for edge in edges if _stable_at(problem, learner, found, edge, sampling)]
-    region = sp.Union(*pieces, sp.FiniteSet(*kept))
-    return region & problem.valid_range(found) if found in problem.symbols else region
+    points = {x for x in kept if not any(holds(piece, x) for piece in pieces)}
+    parts = [*pieces, sp.FiniteSet(*points)] if points else pieces
+    region = parts[0] if len(parts) == 1 else sp.Union(*parts)
+    if found not in problem.symbols:
+        return region
+    valid = problem.valid_range(found)
+    return region if is_part(region, valid) else region & valid
 
 
 def _by_boxes(
@@ -141,7 +147,8 @@ def _by_boxes(
         return None
     known = all_boxes(family)
     pieces: list[sp.Set] = []
-    decided = {end for end in known.decided if _holds(inside, end)}
+    stable: list[tuple[Any, Any, bool, bool]] = []
+    decided = {end for end in known.decided if holds(inside, end)}
     breaks = {start, end, *known.jumps, *known.narrowed} - decided
     points = {*breaks, *known.singular}
     for box in known.boxes:
@@ -150,21 +157,14 @@ def _by_boxes(
             more, some, others = exactly(problem, learner, symbol, sampling, gap)
             pieces, points, breaks = pieces + more, points | some, breaks | others
         elif box.side > 0:
-            open_ends = (not box.closed or end in breaks for end in (box.low, box.high))
-            pieces.append(sp.Interval(box.low, box.high, *open_ends))
-    return pieces, points, breaks
-
-
-def _holds(interval: sp.Set, value: Any) -> bool:
-    """``value in interval``; of rationals without sympy's relations."""
-    if not (isinstance(interval, sp.Interval) and isinstance(value, sp.Rational)):
-        return bool(value in interval)
-    start, end = interval.start, interval.end
-    if not all(isinstance(x, sp.Rational) or x.is_infinite for x in (start, end)):
-        return bool(value in interval)
-    above = value > start if interval.left_open else value >= start
-    below = value < end if interval.right_open else value <= end
-    return bool(above) and bool(below)
+            opens = (not box.closed or end in breaks for end in (box.low, box.high))
+            first, last = opens
+            if stable and stable[-1][1] == box.low and not (stable[-1][3] and first):
+                low, _, first, _ = stable.pop()
+                stable.append((low, box.high, first, last))
+            else:
+                stable.append((box.low, box.high, first, last))
+    return [*pieces, *(sp.Interval(*x) for x in stable)], points, breaks
 
 
 def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:

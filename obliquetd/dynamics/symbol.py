@@ -23,6 +23,7 @@ from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.functions import FunctionMatrix, constant_span, value_at
 from obliquetd.algebra.quotients import Quotient, QuotientArithmetic, Sample, real_places
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
+from obliquetd.dynamics.carried_symbol import carried_in_one_symbol
 from obliquetd.dynamics.formulas import Formulas
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.range_sums import RangeSums
@@ -30,6 +31,7 @@ from obliquetd.dynamics.rule import RuleOnNumbers
 from obliquetd.learners import Learner
 from obliquetd.learners.functions import is_shipped
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.native import Operators
 
 __all__ = ["in_one_symbol"]
 
@@ -77,22 +79,36 @@ def in_one_symbol(
     the symbol in a way that no constant W of the same dimension holds, and signs that change at an
     irrational.
     """
-    dyn = MeanDynamics(problem, learner, sampling)
-    if len(dyn.classes) > 1 or problem.native.places.late:
+    if problem.native.places.late:
         return None
     start, end = (rational(sp.QQ.from_sympy(x)) for x in (low, high))
-    weights = _weights(dyn, symbol, (low + high) / 2)
-    if weights is None:
-        return None
     sample = Sample((start + end) / 2)
     arithmetic = QuotientArithmetic(symbol, sample)
-    rule = RuleOnNumbers(problem.native.over(arithmetic), dyn.learner)
-    xi = [arithmetic.scalar(x) for x in weights]
+    ops = problem.native.over(arithmetic)
+    dyn = MeanDynamics(problem, learner, sampling)
+    xi = _weights(dyn, ops, symbol, (low + high) / 2)
+    if xi is None:
+        return None
+    rule = RuleOnNumbers(ops, dyn.learner)
     carried = dyn.sampling == "trajectory"
+    at_rest = _at_rest(
+        problem, dyn.learner, symbol, rule, xi, sample, (start, end), carried=carried
+    )
+    if at_rest is None and carried and dyn.learner.has_memory:
+        return carried_in_one_symbol(problem, learner, symbol, sampling, low, high)
+    return at_rest
+
+
+def _at_rest(
+    problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol, rule: RuleOnNumbers, xi: list[Any],
+    sample: Sample, ends: tuple[Any, Any], *, carried: bool,
+) -> InOneSymbol | None:  # fmt: skip
+    """The family where no memory is carried along; else None."""
+    start, end = ends
     try:
         formulas = Formulas(rule, [bool(x) for x in xi], sample, start, end)
         family = RangeSums(formulas, xi).family(carried=carried)
-        if family is None or _in_the_discount_alone(problem, dyn.learner, symbol, xi):
+        if family is None or _in_the_discount_alone(problem, learner, symbol, xi):
             return family
         return replace(family, regular=frozenset())
     except Exception:  # a user's rule may raise anything; the route by outcomes knows what it means
@@ -100,14 +116,23 @@ def in_one_symbol(
     return _by_outcomes(rule, xi, sample, start, end, carried=carried)
 
 
-def _weights(dyn: MeanDynamics, symbol: sp.Symbol, at: sp.Rational) -> list[Any] | None:
-    """xi, public; None where a sign of it depends on the symbol."""
+def _weights(
+    dyn: MeanDynamics, ops: Operators, symbol: sp.Symbol, at: sp.Rational
+) -> list[Any] | None:
+    """xi in the arithmetic of the operators; None for several classes, or where a sign of it depends on the symbol."""
+    chances = itertools.chain(ops.mu.tolist(), ops.probability.tolist())
+    if ops.inputs.xi is None and Quotient not in set(map(type, chances)):
+        return [rational(x) for x in ops.xi.entries()]  # of rationals, with no function on the way
+    if len(dyn.classes) > 1:
+        return None
     found = [dyn.public(x) for x in dyn.operators.xi.entries()]
-    if not any(x.has(symbol) for x in found):
-        return found
-    signs = SampledSigns(symbol, at)
-    weights = dyn.problem.native.over(CellArithmetic(signs)).xi
-    return None if signs.asked else [weights.arithmetic.public(x) for x in weights.entries()]
+    if any(x.has(symbol) for x in found):
+        signs = SampledSigns(symbol, at)
+        weights = dyn.problem.native.over(CellArithmetic(signs)).xi
+        if signs.asked:
+            return None
+        found = [weights.arithmetic.public(x) for x in weights.entries()]
+    return [ops.arithmetic.scalar(x) for x in found]
 
 
 def _in_the_discount_alone(

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from sympy import QQ
 
 from obliquetd.dynamics.terms import MOST_GROUPS, Group, RuleOnColumns, Slot, Term, terms_of
 from obliquetd.learners.forms import Form, NoFormError, SplitError
@@ -25,6 +27,7 @@ from obliquetd.learners.functions import is_shipped
 
 __all__ = ["Recorded", "Tape", "may_be_recorded", "tape_of"]
 
+_EXACT = int, Fraction, type(QQ.one)
 MOST_NODES = 5_000
 """Questions of one tree; beyond, a rule is run each time."""
 
@@ -94,8 +97,8 @@ def tape_of(learner: Any, filled: frozenset[Slot], columns: str, late: bool) -> 
 # --- operations on registers: the columns of the outcomes, and what was made before -----------
 
 
-def _constant(_columns: Any, _made: list[Any], value: Any) -> Any:
-    return value
+def _constant(columns: Any, _made: list[Any], number: Any) -> Any:
+    return columns.constant(number)
 
 
 def _given(columns: Any, _made: list[Any], name: str) -> Any:
@@ -183,20 +186,21 @@ class _Writing:
         self.columns, self.places = columns, columns.places
         self.path: list[bool] = []
         self.record = _Record()
-        self._constants: dict[float, _Traced] = {}
+        self._constants: dict[Any, _Traced] = {}
 
     def given(self, name: str, column: Any) -> _Traced:
         """A number of each transition."""
-        return _Traced(self.record, self.record.put(_given, name), column)
+        found = self.columns.given(name, column)
+        return _Traced(self.record, self.record.put(_given, name), found)
 
     def constant(self, value: Any) -> _Traced:
         """A column with one number, of a rule's text or of a column."""
         if isinstance(value, _Traced):
             return value
-        number = float(value)
+        number = value if isinstance(value, _EXACT) else float(value)
         if number not in self._constants:
             value = self.columns.constant(number)
-            register = self.record.put(_constant, value)
+            register = self.record.put(_constant, number)
             self._constants[number] = _Traced(self.record, register, value, fixed=True)
         return self._constants[number]
 
@@ -251,34 +255,36 @@ class Recorded(RuleOnColumns):
     Of a learner whose numbers say all that its rule reads; see :func:`may_be_recorded`.
     """
 
-    def _groups(self, outcomes: Any, filled: set[Slot]) -> Iterator[Group]:
-        waiting: list[Any] = [(outcomes, None, None, None)]
+    def followed(
+        self, outcomes: Any, columns: Any, filled: set[Slot]
+    ) -> Iterator[tuple[Group, Any]]:
+        """The groups of outcomes, each with the columns that it was found by.
+
+        ``columns`` are new ones of these outcomes, which know how to make those of some of them.
+        """
+        tape = tape_of(self.learner, frozenset(filled), type(columns).__name__, self.late)
+        waiting: list[Any] = [(outcomes, self._reading(columns, outcomes), [], tape.root)]
         count = 0
-        tape: Tape | None = None
         while waiting:
             count += 1
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
             chosen, columns, made, node = waiting.pop()
-            if columns is None:
-                places = self.places(chosen)
-                columns = self._reading(self.columns(places, strict=False), chosen)
-            if tape is None:
-                tape = tape_of(self.learner, frozenset(filled), type(columns).__name__, self.late)
-            found = self._followed(chosen, columns, made or [], node or tape.root, waiting)
+            found = self._followed(chosen, columns, made, node, tape, waiting)
             if found is None:
-                found = self._written(chosen, filled, tape, waiting)
+                columns = columns.part(slice(None))
+                found = self._written(chosen, columns, filled, tape, waiting)
             if isinstance(found, Group):
-                yield found
+                yield found, columns
 
     def _reading(self, columns: Any, outcomes: Any) -> Any:
         """Columns of outcomes that also know the numbers of their transitions."""
-        columns.read = lambda name: self.among(self.given[name], outcomes)
+        columns.read = lambda name: columns.given(name, self.among(self.given[name], outcomes))
         return columns
 
     def _followed(
-        self, outcomes: Any, columns: Any, made: list[Any], node: _Node, waiting: list[Any]
-    ) -> Group | bool | None:
+        self, outcomes: Any, columns: Any, made: list[Any], node: _Node, tape: Tape, waiting: list[Any]
+    ) -> Group | bool | None:  # fmt: skip
         """The group at the end of the way from a node on; True where the outcomes part and wait, None at a new answer."""
         while True:
             for operation, arguments in node.operations:
@@ -299,7 +305,7 @@ class Recorded(RuleOnColumns):
                 try:
                     answer = columns.compare(kind, made[register])
                 except SplitError as parted:
-                    self._part(parted.mask, outcomes, columns, made, node, waiting)
+                    self._part(parted.mask, outcomes, columns, made, node, tape, waiting)
                     return True
             following = node.answers.get(answer)
             if following is None:
@@ -307,41 +313,43 @@ class Recorded(RuleOnColumns):
             node = following
 
     def _part(
-        self, mask: Any, outcomes: Any, columns: Any, made: list[Any], node: _Node, waiting: list[Any]
+        self, mask: Any, outcomes: Any, columns: Any, made: list[Any], node: _Node, tape: Tape, waiting: list[Any]
     ) -> None:  # fmt: skip
         """Let the outcomes wait with what was made of them, those whose answer is no to go on first."""
         for answer in (True, False):
             chosen = np.flatnonzero(mask == answer)
             following = node.answers.get(answer)
-            if following is None:
-                waiting.append((outcomes[chosen], None, None, None))
-                continue
             part = self._reading(columns.part(chosen), outcomes[chosen])
-            part.path = [*columns.path, answer]
+            if following is None:
+                waiting.append((outcomes[chosen], part, [], tape.root))
+                continue
+            part.goes_on(columns, chosen, answer)
             registers: list[Any] = [None] * len(made)
             for r in following.needed:
                 registers[r] = made[r] if len(made[r]) == 1 else made[r][chosen]
             waiting.append((outcomes[chosen], part, registers, following))
 
     def _written(
-        self, outcomes: Any, filled: set[Slot], tape: Tape, waiting: list[Any]
+        self, outcomes: Any, columns: Any, filled: set[Slot], tape: Tape, waiting: list[Any]
     ) -> Group | None:
         """The group of outcomes by a run on forms, which is added to the tree; None where they part."""
-        columns = _Writing(self.columns(self.places(outcomes), strict=False))
+        writing = _Writing(columns)
         try:
-            parts = [terms_of(x) for x in self.run(columns, outcomes, filled)]
+            parts = [terms_of(x) for x in self.run(writing, outcomes, filled)]
         except SplitError as parted:
-            waiting += [(outcomes[mask], None, None, None) for mask in (parted.mask, ~parted.mask)]
+            for mask in (parted.mask, ~parted.mask):
+                part = self._reading(columns.part(mask), outcomes[mask])
+                waiting.append((outcomes[mask], part, [], tape.root))
             return None
-        columns.record.terms = [
+        writing.record.terms = [
             {slot: [(t.left, t.factors, t.column.register) for t in terms]
              for slot, terms in part.items()}
             for part in parts
         ]  # fmt: skip
-        tape.add(columns.record)
+        tape.add(writing.record)
         update, handed = (
             {slot: [t._replace(column=t.column.value) for t in terms]
              for slot, terms in part.items()}
             for part in parts
         )  # fmt: skip
-        return Group(outcomes, update, handed, tuple(columns.path))
+        return Group(outcomes, update, handed, tuple(writing.path))

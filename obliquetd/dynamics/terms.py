@@ -61,8 +61,6 @@ class OneRun:
         The answers to the rule's comparisons.
     products : list of (key, column)
         The inner products of features that were asked for, in order.
-    early : int
-        How many of them were asked for before the first comparison.
     known : sequence of the same
         Those of a run on these outcomes and others, which are not made again. A rule does the same
         on both up to the comparison that divides them.
@@ -72,7 +70,6 @@ class OneRun:
         self.places, self.strict = places, strict
         self.path: list[bool] = []
         self.products: list[tuple[Any, Any]] = []
-        self.early = 0
         self.known: Sequence[tuple[Any, Any]] = ()
 
     def given(self, name: str, column: Any) -> Any:  # noqa: ARG002
@@ -98,6 +95,10 @@ class OneRun:
         self.path.append(first)
         return first
 
+    def goes_on(self, run: OneRun, outcomes: Any, answer: bool) -> None:  # noqa: ARG002
+        """Let a run on more outcomes be that of these, up to a comparison with this answer for them."""
+        self.path = [*run.path, answer]
+
     def kept(self, u: Form, v: Form, make: Callable[[], Any]) -> Any:
         """The inner product of two combinations of features, made where it is not known."""
         key, at = (tuple(u.terms), tuple(v.terms)), len(self.products)
@@ -105,14 +106,11 @@ class OneRun:
             self.known = ()
         found = self.known[at][1] if self.known else make()
         self.products.append((key, found))
-        if not self.path:
-            self.early = len(self.products)
         return found
 
-    def products_of(self, outcomes: Any, *, early: bool = False) -> list[tuple[Any, Any]]:
-        """The inner products of some of the outcomes, by their places; all, or the early ones."""
-        kept = self.products[: self.early] if early else self.products
-        return [(key, x if len(x) == 1 else x[outcomes]) for key, x in kept]
+    def products_of(self, outcomes: Any) -> list[tuple[Any, Any]]:
+        """The inner products of some of the outcomes, by their places."""
+        return [(key, x if len(x) == 1 else x[outcomes]) for key, x in self.products]
 
     def halved(self, whole: Any, half: int | None) -> Any:
         """The part of one half: 2 and -1 of the whole, or 1 and -1 where it is 0; its sum does not round."""
@@ -183,24 +181,33 @@ class RuleOnColumns:
             filled |= found
 
     def _groups(self, outcomes: Any, filled: set[Slot]) -> Iterator[Group]:
-        waiting: list[Any] = [(outcomes, ())]
+        columns = self.columns(self.places(outcomes), strict=False)
+        for group, _ in self.followed(outcomes, columns, filled):
+            yield group
+
+    def followed(
+        self, outcomes: Any, columns: Any, filled: set[Slot]
+    ) -> Iterator[tuple[Group, Any]]:
+        """The groups of outcomes, each with the columns that it was found by.
+
+        ``columns`` are new ones of these outcomes, which know how to make those of some of them.
+        """
+        waiting: list[Any] = [(outcomes, columns)]
         count = 0
         while waiting:
-            outcomes, known = waiting.pop()
+            outcomes, columns = waiting.pop()
             count += 1
             if count > MOST_GROUPS:
                 raise NoFormError("too many cases")
-            columns = self.columns(self.places(outcomes), strict=False)
-            columns.known = known
             try:
                 update, handed = self.run(columns, outcomes, filled)
             except SplitError as parted:
-                waiting += [
-                    (outcomes[mask], columns.products_of(mask))
-                    for mask in (parted.mask, ~parted.mask)
-                ]
+                for mask in (parted.mask, ~parted.mask):
+                    part = columns.part(mask)
+                    part.known = columns.products_of(mask)
+                    waiting.append((outcomes[mask], part))
                 continue
-            yield Group(outcomes, terms_of(update), terms_of(handed), tuple(columns.path))
+            yield Group(outcomes, terms_of(update), terms_of(handed), tuple(columns.path)), columns
 
     def places(self, outcomes: Any) -> dict[str, Any]:
         """The rows of some outcomes."""

@@ -201,6 +201,10 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
         formulas[value, role != "number", role in ("probability", "discount")] = None
     found: sp.Set = sp.S.Reals
     for value, below, above in formulas:
+        if value == symbol:
+            there = sp.Interval(0 if below else -sp.oo, 1 if above else sp.oo)
+            found = there if found is sp.S.Reals else found & there
+            continue
         numerator, denominator = _fraction(value)
         line = _line(numerator, symbol) if denominator == 1 else None
         if line is not None:

@@ -49,6 +49,12 @@ __all__ = ["OCCUPANCY", "Inputs", "read_inputs"]
 
 OCCUPANCY = "occupancy"
 """The name of the weights eta = h + gamma P_b' eta, for ``xi=``."""
+RANGES = {
+    "probability": sp.Interval.open(0, 1),
+    "discount": sp.Interval.Ropen(0, 1),
+    "weight": sp.Interval.open(0, sp.oo),
+}
+"""Where numbers of a role lie, but for ends at which a transition or a state is missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,17 +133,25 @@ class Inputs:
                 )
         return read_inputs(**{**known, **changes}, over=self.places.over)
 
-    def entries(self) -> Iterator[Entry]:
-        """Every number that may be a formula, with its place."""
-        yield from self.mdp.entries()
-        yield from self.target.entries("target policy")
-        if self.behavior is not None:
+    def entries(self, symbols: set[sp.Symbol] | None = None) -> Iterator[Entry]:
+        """Every number that may be a formula, with its place; of symbols all that one of them may be in."""
+
+        def may_have_it(owner: MDP | Policy) -> bool:
+            return symbols is None or not symbols.isdisjoint(owner.symbols)
+
+        if may_have_it(self.mdp):
+            yield from self.mdp.entries()
+        if may_have_it(self.target):
+            yield from self.target.entries("target policy")
+        if self.behavior is not None and may_have_it(self.behavior):
             yield from self.behavior.entries("behaviour policy")
         yield Entry("the discount", "discount", self.discount)
         labels, noun = self.places.labels, self.places.noun
         if isinstance(self.features, tuple):
             for s, row in zip(labels, self.features, strict=True):
                 for j, x in enumerate(row):
+                    if symbols is not None and not isinstance(x, sp.Basic):
+                        continue
                     yield Entry(f"feature {j} of {noun} {s!r}", "number", x)
         if self.xi is not None and not isinstance(self.xi, str):
             for s, w in zip(labels, self.xi, strict=True):
@@ -164,26 +178,27 @@ class Inputs:
             else {s: new(p) for s, p in self.start.chances.items()},
         )
 
-    def known_signs(self) -> KnownSigns:
+    def known_signs(self, symbols: set[sp.Symbol]) -> KnownSigns:
         """Where the symbols range: a discount in [0, 1), a probability in (0, 1), a weight in (0, oo).
 
         At the ends of the latter two a transition or a state is missing, which is another model.
         """
-        ranges = {"probability": sp.Interval.open(0, 1), "discount": sp.Interval.Ropen(0, 1),
-                  "weight": sp.Interval.open(0, sp.oo)}  # fmt: skip
-        found = ((e.value, ranges[e.role]) for e in self.entries() if e.role in ranges)
+        found = ((e.value, RANGES[e.role]) for e in self.entries(symbols) if e.role in RANGES)
         return known_of(pair for pair in found if isinstance(pair[0], sp.Basic))
 
     def valid_range(self, symbol: sp.Symbol) -> sp.Set:
         """The real values of a symbol for which :meth:`subs` gives a problem."""
-        found = valid_values(self.entries(), symbol)
-        return found - sp.FiniteSet(*self._uncovered(symbol), *self._weightless(symbol))
+        found = valid_values(self.entries({symbol}), symbol)
+        missing = self._uncovered(symbol) | self._weightless(symbol)
+        return found - sp.FiniteSet(*missing) if missing else found
 
     def _uncovered(self, symbol: sp.Symbol) -> set[Any]:
         """Values at which the behaviour never takes an action that the target takes."""
         if self.behavior is None:
             return set()
         found: set[Any] = set()
+        if symbol not in self.behavior.symbols:
+            return found
         for state in self.target:
             for action, wanted in self.target.parsed(state).items():
                 taken = self.behavior.parsed(state).get(action)
@@ -275,4 +290,4 @@ def read_inputs(
     )
     if chosen.kind != "symbolic":
         return found
-    return replace(found, arithmetic=FieldArithmetic(symbols, found.known_signs()))
+    return replace(found, arithmetic=FieldArithmetic(symbols, found.known_signs(symbols)))

@@ -33,17 +33,49 @@ class Rows:
         self.discount = self.arithmetic.scalar(inputs.discount)
         table, self.choices = self.places.closed(inputs.start)
         self.state, self.next_state = table.state, table.next_state
-        self.probability = self.arithmetic.scalars(table.probability)
-        self.reward = self.arithmetic.scalars(table.reward)
-        self.own_discount = self.arithmetic.scalars(table.discount)
-        self.row_discount = self.arithmetic.multiples(self.own_discount, self.discount)
-        chosen = self.choices.state, self.choices.action
-        # outcomes of one choice stand together
-        starts = table.starts if chosen[0] is table.state else run_starts(*chosen)
-        self.pi = self._chances(inputs.target, *chosen, starts)
-        self.mu = self.pi
-        if inputs.behavior is not None:
-            self.mu = self._chances(inputs.behavior, *chosen, starts)
+        self._table = table
+
+    @cached_property
+    def probability(self) -> Any:
+        """p of each row, given its state and action."""
+        return self.arithmetic.scalars(self._table.probability)
+
+    @cached_property
+    def reward(self) -> Any:
+        """The reward of each row."""
+        return self.arithmetic.scalars(self._table.reward)
+
+    @cached_property
+    def own_discount(self) -> Any:
+        """The discount of each row, before gamma."""
+        return self.arithmetic.scalars(self._table.discount)
+
+    @cached_property
+    def row_discount(self) -> Any:
+        """The discount of each row."""
+        return self.arithmetic.multiples(self.own_discount, self.discount)
+
+    @cached_property
+    def pi(self) -> Any:
+        """pi(a | s) of each row."""
+        return self._chances(
+            self.inputs.target, self.choices.state, self.choices.action, self._starts
+        )
+
+    @cached_property
+    def mu(self) -> Any:
+        """mu(a | s) of each row; the same object as :attr:`pi` on-policy."""
+        if self.inputs.behavior is None:
+            return self.pi
+        return self._chances(
+            self.inputs.behavior, self.choices.state, self.choices.action, self._starts
+        )
+
+    @cached_property
+    def _starts(self) -> Any:
+        """Where the outcomes of each choice begin, which stand together."""
+        state, action = self.choices.state, self.choices.action
+        return self._table.starts if state is self._table.state else run_starts(state, action)
 
     def _chances(self, policy: Policy, state: Any, action: Any, starts: Any = None) -> Any:
         """pi(a | s) for arrays of states and actions; 1 where nobody chose."""

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 from sympy.solvers.inequalities import solve_rational_inequalities
 
-from obliquetd.dynamics.regions import _holds
+from obliquetd.algebra.intervals import holds
 from obliquetd.mdp.substitution import Entry, valid_values
 
 X = sp.Symbol("x")
@@ -47,4 +47,4 @@ def test_a_value_is_in_an_interval_as_sympy_says(value):
     for low, high in product((-sp.oo, *ends), (*ends, sp.oo)):
         for left, right in product((False, True), repeat=2):
             interval = sp.Interval(low, high, left, right)
-            assert _holds(interval, sp.sympify(value)) == (value in interval)
+            assert holds(interval, sp.sympify(value)) == (value in interval)
