@@ -58,9 +58,9 @@ def test_a_model_is_measured_as_by_its_A_and_b(states, features):
     np.testing.assert_allclose(found(record), by_A(record), rtol=1e-9)
 
 
-@pytest.mark.parametrize(("states", "alike"), [(12, 0), (15, 5), (40, 0)])
+@pytest.mark.parametrize(("states", "alike"), [(12, 0), (15, 5), (40, 0), (70, 0)])
 def test_sparse_features_are_measured_as_dense_ones(states, alike):
-    """12 states have independent rows of 30 features; 40 have not; some are the same."""
+    """12 states have independent rows of 30 features; of 40 ten depend on others, and of 70 too many."""
     rng = np.random.default_rng(states)
     Phi = np.where(rng.random((states, 30)) < 0.2, rng.normal(size=(states, 30)), 0)
     Phi[:, 0] += 1
@@ -74,7 +74,7 @@ def test_sparse_features_are_measured_as_dense_ones(states, alike):
     A, b = Phi.T @ (xi[:, None] * Lambda), Phi.T @ (xi * r)
     dense = ErrorMeasure.from_arrays(Phi, xi, v, A, b)
     kept = ErrorMeasure.of_sparse(sparse.csr_array(Phi), sparse.csr_array(Lambda), xi, r, v)
-    assert (kept is None) == (states > 30)
+    assert (kept is None) == (states > 45)
     if kept is not None:
         record = rng.normal(size=(7, 30)) * 10.0 ** rng.integers(-3, 4, size=(7, 1))
         for found, wanted in zip(kept(record), dense(record), strict=True):
@@ -88,3 +88,27 @@ def test_rows_that_are_dependent_but_for_rounding_are_not_taken_for_independent(
         *(sparse.csr_array(m) for m in (Phi, Lambda)), np.ones(2) / 2, np.ones(2), np.ones(2)
     )
     assert found is None
+
+
+def test_tiles_whose_rows_depend_are_measured_without_a_dense_matrix():
+    """Rows of tilings depend on one another where the tilings add up to one function."""
+    rng = np.random.default_rng(0)
+    states, columns = 60, 400
+    Phi = np.zeros((states, columns))
+    for first in (0, 200):
+        Phi[np.arange(states), first + rng.integers(25, size=states)] = 1
+    xi = rng.dirichlet(np.ones(states))
+    P = rng.dirichlet(np.ones(states), size=states)
+    r, v = rng.normal(size=(2, states))
+    Lambda = Phi - 0.9 * P @ Phi
+    kept = ErrorMeasure.of_sparse(sparse.csr_array(Phi), sparse.csr_array(Lambda), xi, r, v)
+    assert kept.beyond.shape[1] > 5
+    A, b = Phi.T @ (xi[:, None] * Lambda), Phi.T @ (xi * r)
+    dense = ErrorMeasure.from_arrays(Phi, xi, v, A, b)
+    record = rng.normal(size=(7, columns)) * 10.0 ** rng.integers(-3, 4, size=(7, 1))
+    record[-1] = np.linalg.lstsq(A, b, rcond=None)[0]
+    value, projected = kept(record)
+    wanted, at = dense(record)
+    assert value == pytest.approx(wanted, rel=1e-9)
+    assert projected[:-1] == pytest.approx(at[:-1], rel=1e-9)
+    assert projected[-1] < 1e-12
