@@ -16,9 +16,10 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
+from obliquetd.algebra.centred import CentredFunctions
 from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.function_matrix import FunctionMatrix as OverOne
-from obliquetd.algebra.functions import FunctionMatrix, columns_of
+from obliquetd.algebra.functions import columns_of
 from obliquetd.algebra.quotients import ONE, Sample, real_places
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
 from obliquetd.dynamics.expectation import sums_of
@@ -86,8 +87,8 @@ def _on_range(A: OverOne, b: OverOne, low: Any, high: Any) -> OnRange | None:
     N, D = A.in_powers()
     places = real_places(D, low, high)
     if places == [] and D(middle):
-        N, D = ([M * (1 if D(middle) > 0 else -1) for M in N], ONE)
-    matrix = FunctionMatrix({"D": (D, N)}, size)
+        N, D = ([M * (1 / D(middle)) for M in N], ONE)
+    matrix = CentredFunctions(D, N, size, low, high)
     on = OnRange(low, high, size, [matrix], partial(_updates, N, b.in_powers()))
     try:
         return on if on.at(middle).det() else None

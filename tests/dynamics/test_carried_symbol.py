@@ -86,12 +86,19 @@ def test_the_symbol_in_a_trace(monkeypatch, families):
 
 
 @pytest.mark.parametrize(
-    "learner", [otd.TD(lam="1/2"), otd.ETD(), otd.HTD(mu=1, lam="1/2")], ids=lambda x: x.name
-)
-def test_boxes_do_it_alone_where_a_trace_is_carried(learner, monkeypatch):
-    """The function field is not asked: ETD with 12 states and 6 features took more than 20 s there."""
+    ("n", "learner"),
+    [
+        (6, otd.TD(lam="1/2")), (6, otd.ETD()), (6, otd.HTD(mu=1, lam="1/2")), (6, otd.SETD(lam="1/2")),
+        pytest.param(8, otd.SETD(lam="1/2"), marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_boxes_do_it_alone_where_a_trace_is_carried(n, learner, monkeypatch):
+    """The function field is not asked: ETD with 12 states and 6 features took more than 20 s there.
+
+    SETD's A has one denominator of degree 108 with 8 states, and took minutes.
+    """
     monkeypatch.setattr(regions, "exactly", None)
-    problem = random_problem(6, 3, seed=1, discount="gamma")
+    problem = random_problem(n, n // 2, seed=1, discount="gamma")
     found = otd.stability_region(problem, learner, "gamma")
     for point in (sp.Rational(1, 7), sp.Rational(99, 100)):
         dyn = otd.mean_dynamics(problem.subs({"gamma": point}), learner)
