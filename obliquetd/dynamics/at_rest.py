@@ -91,25 +91,43 @@ class AtRest:
 
         With ``few`` they are some of them, about as many as are independent in an outcome.
         """
-        groups = self.products.groups
-        outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
-        owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
-        within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
         seen: set[Any] = set()
-        order = np.argsort(outcomes, kind="stable")
-        # Neighbours often share their state, and so a direction; far from one another they soon
-        # span all. The reduced basis of rationals is the same in any order.
-        step = _stride(len(order)) if few or self.kind == "exact" else 1
-        for at in (i for p in blocks(len(order)) for i in _steps(order, p, step)):
-            outcome, group = int(outcomes[at]), groups[owner[at]]
+        for outcome, group, k in self._scattered() if few else self._outcomes():
             direction = self._direction(group, outcome)
             if direction is not None and direction in seen:
                 continue
-            found = list(self._of(outcome, group, int(within[at]), few))
+            found = list(self._of(outcome, group, k, few))
             if direction is not None and found:
                 seen.add(direction)
                 found = [max(found, key=_largest)] if self.kind == "float" else found[:1]
             yield from found
+
+    def _outcomes(self) -> Iterator[tuple[int, Group, int]]:
+        """Each outcome, its group and its place there, as they stand in the problem; rationals scattered.
+
+        Neighbours often share their state, and so a direction; far from one another they soon span
+        all. The reduced basis of rationals is the same in any order.
+        """
+        groups = self.products.groups
+        outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
+        owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
+        within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
+        order = np.argsort(outcomes, kind="stable")
+        step = _stride(len(order)) if self.kind == "exact" else 1
+        for part in blocks(len(order)):
+            for at in order[np.arange(part.start, part.stop) * step % len(order)].tolist():
+                yield int(outcomes[at]), groups[owner[at]], int(within[at])
+
+    def _scattered(self) -> Iterator[tuple[int, Group, int]]:
+        """The same in no order, where few will be asked for: nothing is made that is as long as all."""
+        groups = self.products.groups
+        ends = np.cumsum([len(g.outcomes) for g in groups])
+        count = int(ends[-1]) if groups else 0
+        step = _stride(count)
+        for at in (i * step % count for i in range(count)):
+            owner = int(np.searchsorted(ends, at, side="right"))
+            k = at - int(ends[owner]) + len(groups[owner].outcomes)
+            yield int(groups[owner].outcomes[k]), groups[owner], k
 
     def _direction(self, group: Group, outcome: int) -> Any:
         """The one row of features along which a group moves one vector, where its numbers are no formulas.
@@ -211,12 +229,6 @@ def _stride(count: int) -> int:
     while math.gcd(step, count) > 1:
         step += 1
     return step
-
-
-def _steps(order: Any, part: slice, step: int) -> list[int]:
-    """The places that a part of the steps lands on."""
-    found: list[int] = order[np.arange(part.start, part.stop) * step % len(order)].tolist()
-    return found
 
 
 def _independent(rows: list[dict[int | None, Any]]) -> set[int | None]:
