@@ -124,9 +124,20 @@ def held_iteration(certificate: dict[str, Any]) -> Fitting:
 
 
 def held_sampling(certificate: dict[str, Any]) -> str | None:
-    """The sampling that a certificate holds; None where it holds none."""
+    """The sampling that a certificate holds; None where it holds none.
+
+    Raises
+    ------
+    InputError
+        Where it holds something else.
+    """
     found = certificate.get("sampling")
-    return found if found in SAMPLINGS else None
+    if found is not None and found not in SAMPLINGS:
+        raise InputError(
+            f"the certificate says that transitions are sampled by {found!r}; expected one of "
+            f"{', '.join(map(repr, SAMPLINGS))}. Make the certificate anew, or give the sampling as well"
+        )
+    return found
 
 
 def _speaks_of_iteration(certificate: dict[str, Any], found: Iteration) -> bool:

@@ -73,6 +73,15 @@ def test_the_sampling_is_that_of_the_certificate():
     assert not check_certificate(found, ALIVE, sampling="trajectory")
 
 
+@pytest.mark.parametrize("said", ["nonsense", "", 3, ["iid"]])
+def test_a_sampling_that_there_is_not_is_refused_by_name(said):
+    found = {**mean_dynamics(ALIVE, TD()).certificate(), "sampling": said}
+    with pytest.raises(InputError, match="sampled by") as caught:
+        check_certificate(found, ALIVE)
+    assert repr(said) in str(caught.value)
+    assert check_certificate(found, ALIVE, sampling="iid")
+
+
 def test_an_old_certificate_still_proves_and_says_what_it_lacks():
     found = mean_dynamics(baird_star(), TD()).certificate()
     old = {k: found[k] for k in PROOF if k in found}
