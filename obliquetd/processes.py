@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing.resource_tracker
 import os
 import signal
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,9 @@ def in_processes(
     ):  # the trackers unblock the interrupt when they start, so they start first
         multiprocessing.resource_tracker.ensure_running()
         resource_tracker.ensure_running()
+    # joblib warns in the thread that minds its processes where one of them ended while it was idle;
+    # where warnings are errors that thread would die of it, and the calls wait for ever
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     with _interrupts_waiting():  # processes and threads inherit what their maker blocks
         results = Parallel(return_as=return_as, **options)(calls)
     yield from results
