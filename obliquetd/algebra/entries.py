@@ -32,11 +32,6 @@ class Entry(NamedTuple):
             else cls(above, below, left, right)
         )
 
-    @classmethod
-    def of_polynomial(cls, polynomial: Any, left: int, right: int) -> Entry:
-        """A polynomial over 1."""
-        return cls(polynomial, ONE, left, right)
-
 
 class Block(NamedTuple):
     """Entries by columns: the numbers of their rows of U and V, and coefficients of the numerators and denominators.

@@ -18,7 +18,7 @@ from obliquetd.dynamics.scalars import Rounded, rounded_entries
 from obliquetd.dynamics.terms import Group, Term
 from obliquetd.learners.forms import is_feature
 
-__all__ = ["AtRest", "Vector", "add_to", "counts", "number_at"]
+__all__ = ["AtRest", "Vector", "add_to", "counts", "is_constant", "number_at"]
 
 SAFETY = 4.0
 """Floats: an entry counts as zero within this times its error bound."""
@@ -32,6 +32,11 @@ def counts(value: Any) -> bool:
     if isinstance(value, Rounded):
         return abs(value.value) > SAFETY * value.error
     return bool(value)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a rational function is a number other than 0."""
+    return bool(value and value.numer.is_ground and value.denom.is_ground)
 
 
 class AtRest:
@@ -92,7 +97,9 @@ class AtRest:
         With ``few`` they are some of them, about as many as are independent in an outcome.
         """
         seen: set[Any] = set()
-        for outcome, group, k in self._scattered() if few else self._outcomes():
+        # the reduced basis of rationals is the same in any order
+        anyhow = few or self.kind == "exact"
+        for outcome, group, k in self._scattered() if anyhow else self._in_order():
             direction = self._direction(group, outcome)
             if direction is not None and direction in seen:
                 continue
@@ -102,24 +109,21 @@ class AtRest:
                 found = [max(found, key=_largest)] if self.kind == "float" else found[:1]
             yield from found
 
-    def _outcomes(self) -> Iterator[tuple[int, Group, int]]:
-        """Each outcome, its group and its place there, as they stand in the problem; rationals scattered.
-
-        Neighbours often share their state, and so a direction; far from one another they soon span
-        all. The reduced basis of rationals is the same in any order.
-        """
+    def _in_order(self) -> Iterator[tuple[int, Group, int]]:
+        """Each outcome, its group and its place there, as they stand in the problem."""
         groups = self.products.groups
         outcomes = np.concatenate([g.outcomes for g in groups]) if groups else np.empty(0, np.intp)
         owner = np.repeat(np.arange(len(groups)), [len(g.outcomes) for g in groups])
         within = np.concatenate([np.arange(len(g.outcomes)) for g in groups] or [outcomes])
         order = np.argsort(outcomes, kind="stable")
-        step = _stride(len(order)) if self.kind == "exact" else 1
-        for part in blocks(len(order)):
-            for at in order[np.arange(part.start, part.stop) * step % len(order)].tolist():
-                yield int(outcomes[at]), groups[owner[at]], int(within[at])
+        for at in (i for p in blocks(len(order)) for i in order[p].tolist()):
+            yield int(outcomes[at]), groups[owner[at]], int(within[at])
 
     def _scattered(self) -> Iterator[tuple[int, Group, int]]:
-        """The same in no order, where few will be asked for: nothing is made that is as long as all."""
+        """The same far from one another, and nothing is made that is as long as all of them.
+
+        Neighbours often share their state, and so a direction; these soon span all.
+        """
         groups = self.products.groups
         ends = np.cumsum([len(g.outcomes) for g in groups])
         count = int(ends[-1]) if groups else 0
@@ -257,7 +261,7 @@ def _spanning_formulas(rows: list[dict[int | None, Any]]) -> set[int | None]:
     """
     chosen: set[int | None] = set()
     while rows:
-        pivot = next(((row, j) for row in rows for j in row if _constant(row[j])), None)
+        pivot = next(((row, j) for row in rows for j in row if is_constant(row[j])), None)
         if pivot is None:
             break
         row, j = pivot
@@ -273,11 +277,6 @@ def _spanning_formulas(rows: list[dict[int | None, Any]]) -> set[int | None]:
         if common.is_ground:
             break
     return chosen
-
-
-def _constant(value: Any) -> bool:
-    """Whether a rational function is a number other than 0."""
-    return bool(value and value.numer.is_ground and value.denom.is_ground)
 
 
 def _without(row: dict[Any, Any], j: Any, pivot: dict[Any, Any]) -> dict[Any, Any]:

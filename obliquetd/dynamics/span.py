@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from obliquetd.algebra import Matrix
-from obliquetd.dynamics.at_rest import AtRest, Vector, counts
+from obliquetd.dynamics.at_rest import AtRest, Vector, counts, is_constant
 from obliquetd.dynamics.float_span import all_coordinates
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
@@ -146,7 +146,7 @@ def span_of_updates(
     """
     arithmetic = rule.ops.arithmetic
     symbolic = bool(getattr(arithmetic, "symbols", ()))
-    echelon = Echelon(rule.size, _is_constant if symbolic else None)
+    echelon = Echelon(rule.size, is_constant if symbolic else None)
     critical: list[Any] = []
     if products:
         at_rest = AtRest(products)
@@ -192,11 +192,6 @@ def _updates(rule: RuleOnNumbers, samples: list[Sample]) -> Iterator[Vector]:
                 yield vector
 
 
-def _is_constant(value: Any) -> bool:
-    """Whether a rational function has no symbol in it."""
-    return bool(value.numer.is_ground and value.denom.is_ground)
-
-
 def _insert_by_direction(
     echelon: Echelon, rule: RuleOnNumbers, updates: Iterable[Vector]
 ) -> list[Any]:
@@ -209,7 +204,7 @@ def _insert_by_direction(
     for vector in updates:
         first = vector[min(vector)]
         direction = {i: v / first for i, v in vector.items()}
-        if all(map(_is_constant, direction.values())):
+        if all(map(is_constant, direction.values())):
             key = tuple(direction.items())
             known = constant.get(key)
             constant[key] = first.numer if known is None else known.gcd(first.numer)

@@ -288,8 +288,8 @@ def test_three_balls_hold_the_value_and_two_derivatives(above, below, middle, ra
     fraction = fraction / Quotient(under, ONE, Sample(flint.fmpq(0)))
     entries = [
         Entry.of(fraction, 0, 1),
-        Entry.of_polynomial(polynomial, 0, 1),
-        Entry.of_polynomial(flint.fmpq_poly([flint.fmpq(1, 3)]), 1, 0),
+        Entry(polynomial, ONE, 0, 1),
+        Entry(flint.fmpq_poly([flint.fmpq(1, 3)]), ONE, 1, 0),
     ]
     sides = [[flint.fmpq(2, 3)], [flint.fmpq(1)]], [[flint.fmpq(5)], [flint.fmpq(1, 7)]]
     found = FactoredFunctions(entries, *sides, 1).in_floats(middle, radius)
