@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -161,7 +161,7 @@ class AtRest:
         wanted = None
         if few or not decays:
             choose = _spanning_formulas if self.kind == "symbolic" else _independent
-            wanted = choose([row for row in rows.values() if row])
+            wanted = choose(_without_zeros(rows.values()))
             wanted |= {start + k % self.d for start, _, _ in decays}
         constant: Vector = {}
         columns: dict[int, Vector] = {}
@@ -235,6 +235,12 @@ def _stride(count: int) -> int:
     return step
 
 
+def _without_zeros(rows: Iterable[dict[Any, Any]]) -> list[dict[Any, Any]]:
+    """The rows that have an entry, each less its explicit zeros: a reward of 0 is one, and spans nothing."""
+    kept = ({i: x for i, x in row.items() if x} for row in rows)
+    return [row for row in kept if row]
+
+
 def _independent(rows: list[dict[int | None, Any]]) -> set[int | None]:
     """The constant (None) and columns that span what all of an outcome's do.
 
@@ -266,8 +272,7 @@ def _spanning_formulas(rows: list[dict[int | None, Any]]) -> set[int | None]:
             break
         row, j = pivot
         chosen.add(j)
-        others = [_without(other, j, row) for other in rows if other is not row]
-        rows = [kept for other in others if (kept := {i: x for i, x in other.items() if x})]
+        rows = _without_zeros(_without(other, j, row) for other in rows if other is not row)
     if len(rows) > 1:
         return chosen.union(*rows)
     common = None
