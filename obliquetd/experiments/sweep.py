@@ -29,7 +29,7 @@ from obliquetd.learners import Learner, parameters
 from obliquetd.learners.compiled import driver_digest
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["CRITERIA", "Setting", "Sweep", "run", "sweep"]
+__all__ = ["CRITERIA", "CRITERION", "Setting", "Sweep", "run", "sweep"]
 
 BLOCK = 25
 """Runs in a task unless said otherwise."""
@@ -42,6 +42,9 @@ CRITERIA: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "end": lambda errors: errors[:, -max(1, errors.shape[1] // 10) :].mean(axis=1),
 }
 """What a run is judged by: its mean error over all records, or over the last tenth of them."""
+
+CRITERION = "whole"
+"""By which learners are ranked unless said otherwise, in tables and in pictures: as the paper's plots do."""
 
 Progress = Callable[[int, int], None]
 
@@ -71,7 +74,7 @@ class Sweep(Simulation):
     seed: int = 0
 
     def settings(
-        self, kind: str | None = None, error: str = "rmse", criterion: str = "end"
+        self, kind: str | None = None, error: str = "rmse", criterion: str = CRITERION
     ) -> list[Setting]:
         """Every learner (of one kind, by its name), judged; in the order of the grid.
 
@@ -80,8 +83,8 @@ class Sweep(Simulation):
         kind : str, optional
             Such as ``"TD"``.
         error : {"rmse", "rmspbe"}
-        criterion : {"end", "whole"}
-            The mean error over the last tenth of the records, or over all.
+        criterion : {"whole", "end"}
+            The mean error over all records, or over the last tenth of them.
         """
         if criterion not in CRITERIA:
             raise InputError(
@@ -105,8 +108,10 @@ class Sweep(Simulation):
             raise InputError(f"no learner of the sweep is called {kind!r}; there are {kinds}")
         return out
 
-    def best(self, kind: str, error: str = "rmse", criterion: str = "end") -> Setting:
-        """The setting with the least mean error; divergence counts as infinite.
+    def best(self, kind: str, error: str = "rmse", criterion: str = CRITERION) -> Setting:
+        """The setting with the least mean error over the whole run, or by another criterion.
+
+        A setting of which a run diverged counts as infinitely bad. Parameters are those of :meth:`settings`.
 
         Raises
         ------
@@ -118,8 +123,8 @@ class Sweep(Simulation):
             raise InputError(f"every setting of {kind} diverged; give smaller step sizes")
         return found
 
-    def sensitivity(self, kind: str, error: str = "rmse", criterion: str = "end") -> list[Setting]:
-        """For each step size alpha, in order, the best setting that has it.
+    def sensitivity(self, kind: str, error: str = "rmse", criterion: str = CRITERION) -> list[Setting]:
+        """For each step size alpha, in order, the best setting that has it; judged as :meth:`best` judges.
 
         Schedules are told apart by all their numbers, and stand where their first one does.
         """

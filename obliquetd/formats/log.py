@@ -1,9 +1,9 @@
 """Logged transitions as CSV: a model estimated from counts, exactly.
 
 The first line names the columns: ``state``, ``action``, ``next_state``, ``reward``, and where they
-are known ``done`` (the episode ended here, in a state worth nothing more), ``truncated`` (a limit of
-time cut it here: the next line begins anew, but ``next_state`` keeps its value), ``first`` (an episode
-begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels are integers where
+are known ``done`` or, as Gymnasium calls it, ``terminated`` (the episode ended here, in a state worth
+nothing more), ``truncated`` (a limit of time cut it here: the next line begins anew, but ``next_state``
+keeps its value), ``first`` (an episode begins), ``target`` and ``behavior`` (probabilities of the action taken). Labels are integers where
 all of them are written as Python writes integers, else text as it stands: 01 and 1 are two states.
 Blanks after commas belong to a label unless the first line has them too. Rewards and probabilities
 are numbers, never formulas.
@@ -317,7 +317,7 @@ def read_log(path: Any) -> Log:
     heading = table[0][1]
     spaced = len(heading) > 1 and all(name.startswith(" ") for name in heading[1:])
     heading = [name.strip() for name in heading]
-    check_heading(heading, len(table) - 1, file)
+    heading = check_heading(heading, len(table) - 1, file)
     records = []
     for number, fields in table[1:]:
         if len(fields) != len(heading):

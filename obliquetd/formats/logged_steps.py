@@ -34,6 +34,16 @@ NEEDED = ("state", "action", "next_state", "reward")
 LABELS = NEEDED[:3]
 OPTIONAL = ("done", "truncated", "first", "target", "behavior")
 FLAGS, CHANCES = OPTIONAL[:3], OPTIONAL[3:]
+SAME = {"terminated": "done"}
+"""Other names that a log may have for a column: Gymnasium's, whose ``truncated`` is ours too."""
+MEANT = {
+    "terminal": "done", "terminals": "done", "dones": "done",
+    "timeout": "truncated", "timeouts": "truncated", "truncation": "truncated",
+    "obs": "state", "observation": "state", "observations": "state", "states": "state",
+    "next_obs": "next_state", "next_observation": "next_state", "next_observations": "next_state",
+    "next_states": "next_state", "actions": "action", "rewards": "reward", "behaviour": "behavior",
+}  # fmt: skip
+"""What people call a column elsewhere: an error says which column of ours means the same."""
 TRUE = ("1", "1.0", "true", "t", "yes", "y")
 FALSE = ("0", "0.0", "false", "f", "no", "n", "")
 NUMBER = re.compile(r"[+-]?(\d+/\d+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
@@ -60,29 +70,39 @@ def is_frame(value: Any) -> bool:
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
-def check_heading(heading: list[Any], count: int, file: Path | str) -> None:
-    """ModelFileError for columns that are missing, unknown or twice, and where no row follows."""
-    known = NEEDED + OPTIONAL
-    missing = [name for name in NEEDED if name not in heading]
+def check_heading(heading: list[Any], count: int, file: Path | str) -> list[Any]:
+    """The heading in our names; ModelFileError for columns that are missing, unknown or twice, and no row."""
+    known = (*NEEDED, *OPTIONAL, *SAME)
+    names = [SAME.get(name, name) for name in heading]
     unknown = [name for name in heading if name not in known]
-    if missing or unknown or len(set(heading)) < len(heading):
-        wrong = f"no column {missing[0]!r}; " if missing else (
-            f"the unknown column {unknown[0]!r}; {did_you_mean(unknown[0], known)}" if unknown
-            else "a column twice; "
-        )  # fmt: skip
+    missing = [name for name in NEEDED if name not in names]
+    double = next((name for name in names if names.count(name) > 1), None)
+    wrong = ""
+    if unknown:
+        same = MEANT.get(str(unknown[0]).strip().lower())
+        hint = f"call it {same!r} if it means the same; " if same else did_you_mean(unknown[0], known)
+        wrong = f"the unknown column {unknown[0]!r}; {hint}"
+    elif missing:
+        wrong = f"no column {missing[0]!r}; "
+    elif double is not None:
+        both = [repr(name) for name in heading if SAME.get(name, name) == double]
+        wrong = f"the columns {' and '.join(both)}, which say the same; leave one out; "
+    if wrong:
         raise ModelFileError(
-            f"{file} has {wrong}expected {', '.join(NEEDED)}, and {', '.join(OPTIONAL)} where known"
+            f"{file} has {wrong}expected {', '.join(NEEDED)}, and {', '.join(OPTIONAL)} where known "
+            "(terminated is read as done)"
         )
     if not count:
         raise ModelFileError(f"{file} holds no transition")
+    return names
 
 
 def steps_of_frame(frame: Any) -> list[LoggedStep]:
     """The steps in a frame: labels as they are, all else as the text that the frame would write."""
-    check_heading(list(frame.columns), len(frame), "the frame")
+    names = check_heading(list(frame.columns), len(frame), "the frame")
     columns: dict[str, list[Any]] = {}
-    for name in frame.columns:
-        cells, missing = frame[name].tolist(), frame[name].isna().tolist()
+    for name, own in zip(names, frame.columns, strict=True):
+        cells, missing = frame[own].tolist(), frame[own].isna().tolist()
         if name in LABELS:
             for k, cell in enumerate(cells):
                 if missing[k] or not _hashes(cell):
@@ -146,7 +166,7 @@ def steps_of(place: str, records: list[tuple[int, dict[str, Any]]], unit: str) -
         if not begins and out[-2].next_state != out[-1].state:
             raise ModelFileError(
                 f"{where} starts in {out[-1].state!r}, but the {unit} before ended in "
-                f"{out[-2].next_state!r}; mark ends with done, limits of time with truncated, or "
+                f"{out[-2].next_state!r}; mark ends with done (or terminated), limits of time with truncated, or "
                 "beginnings with first"
             )
     return out

@@ -11,7 +11,7 @@ from obliquetd.algebra import parse_number, public_number
 from obliquetd.display import mathtext
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.experiments import Curve, Simulation, Sweep
-from obliquetd.experiments.sweep import Setting
+from obliquetd.experiments.sweep import CRITERION, Setting
 from obliquetd.learners import parameters
 from obliquetd.plotting.style import LETTERS, curve_labels, fresh_axes, looks
 
@@ -237,7 +237,7 @@ def _draw_exact(ax: Axes, values: np.ndarray, window: tuple[int, int], look: Loo
 def sensitivity(
     found: Sweep,
     error: str = "rmse",
-    criterion: str = "whole",
+    criterion: str = CRITERION,
     ax: Axes | None = None,
     *,
     marked: Mapping[str, float] | None = None,
@@ -248,7 +248,7 @@ def sensitivity(
     ----------
     found : Sweep
     error, criterion
-        As in :meth:`obliquetd.experiments.Sweep.settings`.
+        As in :meth:`obliquetd.experiments.Sweep.settings`, with the same default: the whole run.
     ax : Axes, optional
     marked : mapping of learner name to step size, optional
         Shown as vertical lines, such as a paper's choice.

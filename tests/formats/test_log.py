@@ -109,6 +109,30 @@ def test_limits_of_time_are_no_ends(tmp_path):
     assert (v["S"], v["T"]) == (1 + half * v["T"], 2 + half * v["S"])
 
 
+@pytest.mark.parametrize("end", ["done", "terminated"])
+def test_an_end_by_either_name_is_worth_nothing_more(end, tmp_path):
+    path = put(tmp_path, "S,u,T,1,0,0", "T,u,S,2,1,0", head=f"{HEAD},{end},truncated")
+    v = load_model(path, discount="1/2").values
+    assert (v["S"], v["T"]) == (1 + sp.Rational(2, 2), 2)
+
+
+def test_an_end_that_is_said_twice_is_named(tmp_path):
+    path = put(tmp_path, "S,u,T,1,0,0", head=f"{HEAD},done,terminated")
+    with pytest.raises(ModelFileError, match="columns 'done' and 'terminated', which say the same; leave"):
+        read_log(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [("terminal", "call it 'done'"), ("timeouts", "call it 'truncated'"), ("Dones", "call it 'done'"),
+     ("next_obs", "call it 'next_state'"), ("weather", "expected state")],
+)  # fmt: skip
+def test_an_unknown_column_is_never_taken_for_one_that_means_something_else(column, told, tmp_path):
+    path = put(tmp_path, "S,u,T,1,0", head=f"{HEAD},{column}")
+    with pytest.raises(ModelFileError, match=f"unknown column '{column}'; {told}"):
+        read_log(path)
+
+
 @pytest.mark.parametrize("word", ["2", "0.5", "maybe", "nan", "-1"])
 def test_other_words_are_no_truth(word, tmp_path):
     with pytest.raises(ModelFileError, match=r"log\.csv:2: done"):

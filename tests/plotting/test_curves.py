@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from obliquetd.domains import two_state
+from obliquetd.domains import random_walk, two_state
 from obliquetd.errors import InputError
 from obliquetd.experiments import grid, simulate, sweep
 from obliquetd.learners import ETD, SETD, TD
@@ -142,6 +142,17 @@ def test_sensitivity_marks_what_is_off_the_scale():
     assert lines["SETD"].get_xdata().tolist() == [0.001, 0.01]
     assert sum(line.get_marker() == "X" for line in ax.get_lines()) == 2
     assert ax.get_xscale() == "log"
+
+
+def test_table_and_figure_name_the_same_best_step_size():
+    found = sweep(random_walk(5), grid([TD], [0.01, 0.1, 0.3]), 1000, 6, workers=1)
+    assert found.best("TD").name != found.best("TD", criterion="end").name  # so that it matters
+    for asked in ({}, {"criterion": "end"}):
+        ax = sensitivity(found, **asked)
+        x, y = ax.get_lines()[0].get_data()
+        best = found.best("TD", **asked)
+        assert (x[y.argmin()], y.min()) == (best.learner.alpha, best.value)
+        assert min(s.value for s in found.sensitivity("TD", **asked)) == best.value
 
 
 def test_a_best_at_the_edge_of_its_grid_is_said():
