@@ -7,6 +7,7 @@ from obliquetd.domains import two_state
 from obliquetd.errors import InputError, LabelError, did_you_mean
 from obliquetd.experiments import grid
 from obliquetd.formats import read_log
+from obliquetd.plotting import eigenvalues
 
 PROBLEM, TD = two_state(reward=1), otd.TD("1/100")
 
@@ -68,6 +69,29 @@ def test_what_is_no_problem_is_refused(name, given, way_out, tmp_path, monkeypat
         (lambda: PROBLEM.replace(features=3), "features is 3; expected"),
         (lambda: grid(None, [0.1]), "None is no learner class"),
         (lambda: otd.learners.table(["td"]), "'td' is no learner class"),
+        (
+            lambda: otd.PolicyEvaluation(PROBLEM.mdp, PROBLEM.target, PROBLEM.behavior),
+            r"2 more came without one; write PolicyEvaluation\(mdp, target=..., behavior=...",
+        ),
+        (
+            lambda: otd.PolicyEvaluation.of_actions(PROBLEM.mdp, PROBLEM.target),
+            r"1 more came without one; write PolicyEvaluation.of_actions\(mdp, target=...",
+        ),
+        (
+            lambda: otd.PolicyEvaluation(PROBLEM.mdp, discount="1/2"),
+            "target is None; expected a Policy",
+        ),
+        (
+            lambda: eigenvalues(PROBLEM),
+            r"write eigenvalues\(otd.mean_dynamics\(problem, learner\)\)",
+        ),
+        (
+            lambda: otd.one_line_proof(otd.mean_dynamics(PROBLEM, TD)),
+            r"learner\).certificate\(\) gives",
+        ),
+        (lambda: PROBLEM.chain.long_run_average({"up": 1}), "'up', which is no state of the chain"),
+        (lambda: PROBLEM.chain.long_run_average([1]), "1 entries; the chain has 2 states"),
+        (lambda: PROBLEM.chain.long_run_average(1), "1 entries; the chain has 2 states"),
     ],
 )
 def test_other_kinds_are_refused_by_name(call, told):
@@ -81,6 +105,11 @@ def test_what_is_meant_works():
     assert [r.id for r in otd.verify("lemma-1")] == ["lemma-1"]
     assert [row.name for row in otd.compare(PROBLEM, otd.TD(), quantities=["rmse"])] == ["TD"]
     assert [e.key for e in otd.learners.table(otd.TD)] == ["td"]
+    found = otd.sweep(PROBLEM, [otd.TD(0.01), otd.SETD(0.01)], 20, 2, workers=1)
+    assert found.best().value == min(found.best("TD").value, found.best("SETD").value)
+    assert list(PROBLEM.chain.long_run_average({"left": 2})) == [1, 1]
+    eigenvalues(otd.mean_dynamics(PROBLEM, otd.TD()))
+    otd.one_line_proof(otd.mean_dynamics(PROBLEM, otd.TD()).certificate())
     assert otd.Policy.uniform(PROBLEM.mdp) == otd.Policy.uniform(PROBLEM.replace().mdp)
 
 

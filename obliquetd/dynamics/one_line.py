@@ -8,12 +8,12 @@ and where it is the determinant, that one is real: complex ones come in pairs, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from obliquetd.dynamics.check import check_certificate, matrix
-from obliquetd.errors import MathematicalError
+from obliquetd.errors import InputError, MathematicalError
 
 __all__ = ["minor_sums", "one_line_proof"]
 
@@ -37,6 +37,8 @@ def one_line_proof(certificate: dict[str, Any]) -> str:
 
     Raises
     ------
+    InputError
+        For anything but a certificate.
     MathematicalError
         Where the certificate does not prove its claim.
 
@@ -48,6 +50,10 @@ def one_line_proof(certificate: dict[str, Any]) -> str:
     >>> one_line_proof(mean_dynamics(domains.two_state("1/2"), TD()).certificate())
     'A = 1 > 0'
     """
+    if not isinstance(certificate, Mapping):
+        raise InputError(
+            f"the certificate is {certificate!r}; expected what mean_dynamics(problem, learner).certificate() gives"
+        )
     if not check_certificate(certificate):
         raise MathematicalError(
             f"the certificate does not prove its claim ({certificate.get('claim')})"

@@ -108,8 +108,10 @@ class Sweep(Simulation):
             raise InputError(f"no learner of the sweep is called {kind!r}; there are {kinds}")
         return out
 
-    def best(self, kind: str, error: str = "rmse", criterion: str = CRITERION) -> Setting:
-        """The setting with the least mean error over the whole run, or by another criterion.
+    def best(
+        self, kind: str | None = None, error: str = "rmse", criterion: str = CRITERION
+    ) -> Setting:
+        """The setting with the least mean error over the whole run, or by another criterion; of all kinds, or of one.
 
         A setting of which a run diverged counts as infinitely bad. Parameters are those of :meth:`settings`.
 
@@ -120,10 +122,14 @@ class Sweep(Simulation):
         """
         found = min(self.settings(kind, error, criterion), key=lambda s: s.value)
         if not np.isfinite(found.value):
-            raise InputError(f"every setting of {kind} diverged; give smaller step sizes")
+            raise InputError(
+                f"every setting{f' of {kind}' if kind else ''} diverged; give smaller step sizes"
+            )
         return found
 
-    def sensitivity(self, kind: str, error: str = "rmse", criterion: str = CRITERION) -> list[Setting]:
+    def sensitivity(
+        self, kind: str, error: str = "rmse", criterion: str = CRITERION
+    ) -> list[Setting]:
         """For each step size alpha, in order, the best setting that has it; judged as :meth:`best` judges.
 
         Schedules are told apart by all their numbers, and stand where their first one does.

@@ -80,7 +80,9 @@ def check_heading(heading: list[Any], count: int, file: Path | str) -> list[Any]
     wrong = ""
     if unknown:
         same = MEANT.get(str(unknown[0]).strip().lower())
-        hint = f"call it {same!r} if it means the same; " if same else did_you_mean(unknown[0], known)
+        hint = (
+            f"call it {same!r} if it means the same; " if same else did_you_mean(unknown[0], known)
+        )
         wrong = f"the unknown column {unknown[0]!r}; {hint}"
     elif missing:
         wrong = f"no column {missing[0]!r}; "

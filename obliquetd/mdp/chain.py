@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Matrix, stationary
-from obliquetd.errors import StationaryError
+from obliquetd.algebra import Matrix, parse_number, stationary
+from obliquetd.errors import InputError, LabelError, StationaryError
 
 __all__ = ["ChainClass", "MarkovChain", "discount_free_classes"]
 
@@ -270,8 +270,48 @@ class MarkovChain:
         inside = [[arithmetic.zero] for _ in self.labels]
         return self._with_transient(inside, right, "the equation of times").public_vector()
 
-    def long_run_average(self, values: Matrix) -> Matrix:
-        """The limit of the average of values(S_0), ..., values(S_t) from each state, (n, 1)."""
+    def long_run_average(self, values: Any) -> Any:
+        """The limit of the average of values(S_0), ..., values(S_t) from each state, n of them.
+
+        Parameters
+        ----------
+        values : mapping of state to number, or vector of n
+            A state that a mapping leaves out counts 0.
+
+        Raises
+        ------
+        LabelError
+            For a state that the chain does not have.
+        InputError
+            For another number of values.
+
+        Examples
+        --------
+        >>> from obliquetd import PolicyEvaluation
+        >>> coin = PolicyEvaluation.from_chain([[0, 1], ["1/2", "1/2"]], [0, 0], discount="1/2")
+        >>> coin.chain.long_run_average({0: 3}).T
+        Matrix([[1, 1]])
+        """
+        if isinstance(values, Mapping):
+            for state in values:
+                if state not in self.labels:
+                    raise LabelError(
+                        f"values has {state!r}, which is no state of the chain; its states are "
+                        f"{', '.join(map(repr, list(self.labels)[:8]))}"
+                    )
+            values = [values.get(state, 0) for state in self.labels]
+        listed = list(values) if isinstance(values, Iterable) else [values]
+        if len(listed) != len(self.labels):
+            raise InputError(
+                f"values has {len(listed)} entries; the chain has {len(self.labels)} states, expected "
+                "{state: number} or one number a state"
+            )
+        arithmetic = self.P.arithmetic
+        column = arithmetic.column([arithmetic.scalar(parse_number(v)) for v in listed])
+        return self.averaged(column).public_vector()
+
+    def averaged(self, values: Matrix) -> Matrix:
+        """:meth:`long_run_average` in the package's own arithmetic, (n, 1)."""
         averages = [(d.T @ values).item() for d in self.distributions]
         return self.absorption @ self.P.arithmetic.column(averages)
 

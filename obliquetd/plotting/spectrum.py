@@ -10,6 +10,7 @@ import sympy as sp
 
 from obliquetd.display import mathtext
 from obliquetd.dynamics.mean import MeanDynamics
+from obliquetd.errors import InputError
 from obliquetd.plotting.style import SHADE, SHADE_LINES, curve_labels, fresh_axes
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ def eigenvalues(
     >>> ax.get_legend_handles_labels()[1]
     ['TD']
     """
+    for given in dynamics.values() if isinstance(dynamics, Mapping) else [dynamics]:
+        if not isinstance(given, MeanDynamics):
+            raise InputError(
+                f"the dynamics are {given!r}; write eigenvalues(otd.mean_dynamics(problem, learner)), or a "
+                "mapping of names to such"
+            )
     named = dynamics if isinstance(dynamics, Mapping) else {dynamics.learner.name: dynamics}
     ax = fresh_axes(ax, figsize=(7, 1.1 + 0.55 * len(named)))
     spectra = {name: _counted(dyn) for name, dyn in named.items()}

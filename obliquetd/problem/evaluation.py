@@ -94,8 +94,8 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     def __init__(
         self,
         mdp: MDP,
-        *,
-        target: Policy,
+        *unnamed: Any,
+        target: Policy | None = None,
         behavior: Policy | None = None,
         features: Any = None,
         discount: Any = 1,
@@ -103,6 +103,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         start: Any = None,
         arithmetic: str | None = None,
     ) -> None:
+        _require_names(unnamed, "PolicyEvaluation")
         self._fill(
             read_inputs(
                 mdp, target=target, behavior=behavior, features=features, discount=discount,
@@ -131,8 +132,8 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
     def of_actions(
         cls,
         mdp: MDP,
-        *,
-        target: Policy,
+        *unnamed: Any,
+        target: Policy | None = None,
         behavior: Policy | None = None,
         features: Any = None,
         discount: Any = 1,
@@ -177,6 +178,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         >>> pairs.states[1], pairs.xi[1], pairs.values["left", "left"], base.values["left"]
         (('left', 'right'), 1/4, 9, 10)
         """
+        _require_names(unnamed, "PolicyEvaluation.of_actions")
         return cls.of(
             read_inputs(
                 mdp, target=target, behavior=behavior, features=features, discount=discount,
@@ -397,4 +399,13 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
             f"PolicyEvaluation({self.native.n} {self.native.noun}s, {d} feature{'s'[: d != 1]}, "
             f"{'on' if self.on_policy else 'off'}-policy, discount "
             f"{number_text(self.discount)}, {self.arithmetic})"
+        )
+
+
+def _require_names(unnamed: tuple[Any, ...], called: str) -> None:
+    """InputError where something besides the MDP came without a name: two policies look alike."""
+    if unnamed:
+        raise InputError(
+            f"{called} takes the MDP first and all else by name, and {len(unnamed)} more came without one; write "
+            f"{called}(mdp, target=..., behavior=..., features=..., discount=...)"
         )

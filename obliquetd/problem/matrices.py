@@ -132,7 +132,7 @@ class PaperMatrices:
         States differ where the chain has several closed classes: a state's average is that
         of each class times the chance to end there.
         """
-        return self.native.target_chain.long_run_average(self.native.r_pi).public_vector()
+        return self.native.target_chain.averaged(self.native.r_pi).public_vector()
 
     # --- the paper's matrices -------------------------------------------------------------
 

@@ -118,7 +118,9 @@ def test_an_end_by_either_name_is_worth_nothing_more(end, tmp_path):
 
 def test_an_end_that_is_said_twice_is_named(tmp_path):
     path = put(tmp_path, "S,u,T,1,0,0", head=f"{HEAD},done,terminated")
-    with pytest.raises(ModelFileError, match="columns 'done' and 'terminated', which say the same; leave"):
+    with pytest.raises(
+        ModelFileError, match="columns 'done' and 'terminated', which say the same; leave"
+    ):
         read_log(path)
 
 
