@@ -48,6 +48,21 @@ class SignRange:
         """The interval, or the set of its one point."""
         return sp.Interval(self.low, self.high, not self.has_low, not self.has_high)
 
+    def condition(self, symbol: sp.Symbol) -> Any:
+        """That a symbol lies in it, as inequalities; true where it has no end.
+
+        Examples
+        --------
+        >>> SignRange(sp.Integer(1), sp.oo).condition(sp.Symbol("x"))
+        1 < x
+        """
+        ends = []
+        if self.low.is_finite:
+            ends.append(self.low <= symbol if self.has_low else self.low < symbol)
+        if self.high.is_finite:
+            ends.append(symbol <= self.high if self.has_high else symbol < self.high)
+        return sp.And(*ends)
+
     def inside(self) -> SignRange:
         """Without its ends."""
         return replace(self, has_low=False, has_high=False)

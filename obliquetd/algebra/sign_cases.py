@@ -122,7 +122,7 @@ def _along_one(
             )
             signs = KnownSigns({symbol: (here,)}, {**known.given, **cell.value})
             value = compute(FieldArithmetic([symbol], signs))
-            out.append(SignCase(here.as_set.as_relational(symbol), value))
+            out.append(SignCase(here.condition(symbol), value))
     return out
 
 

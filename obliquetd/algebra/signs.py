@@ -69,6 +69,14 @@ class KnownSigns:
             {s: tuple(r.inside() for r in parts) for s, parts in self.ranges.items()}, self.given
         )
 
+    @cached_property
+    def parts(self) -> list[KnownSigns]:
+        """The same with one range for each symbol: one for each choice of them."""
+        if all(len(ranges) == 1 for ranges in self.ranges.values()):
+            return [self]
+        boxes = itertools.product(*([(r,) for r in x] for x in self.ranges.values()))
+        return [KnownSigns(dict(zip(self.ranges, box, strict=True)), self.given) for box in boxes]
+
     def says_as(self, other: KnownSigns) -> bool:
         """Whether the other knows the same."""
         return dict(self.ranges) == dict(other.ranges) and dict(self.given) == dict(other.given)
@@ -89,6 +97,8 @@ class KnownSigns:
         """The sign of a rational function, native; None where it is not known."""
         if not fraction:
             return 0
+        if len(self.parts) > 1:
+            return _agreed(part.of_fraction(fraction) for part in self.parts)
         total = 1
         for part in (fraction.numer, fraction.denom):
             coefficient, factors = factors_of(part)
@@ -155,11 +165,20 @@ class KnownSigns:
         return not all(self.ranges.values())
 
     def _by_range(self, factor: Any, turn: int) -> int | None:
-        parts = (self.ranges.get(s, EVERYWHERE) for s in factor.ring.symbols)
-        boxes = itertools.product(*parts)
-        signs = {sign_on_box(factor, [r.widened() for r in box]) for box in boxes}
-        found = signs.pop() if len(signs) == 1 else None
+        if len(self.parts) > 1:
+            found = _agreed(part._by_range(factor, 1) for part in self.parts)
+        elif self.is_empty:
+            found = None
+        else:
+            box = [self.ranges.get(s, EVERYWHERE)[0].widened() for s in factor.ring.symbols]
+            found = sign_on_box(factor, box)
         return None if found is None else found * turn
+
+
+def _agreed(signs: Iterable[int | None]) -> int | None:
+    """The sign that is everywhere; None where there is no such one."""
+    found = set(signs)
+    return found.pop() if len(found) == 1 else None
 
 
 def _common(one: Sequence[SignRange], other: Sequence[SignRange]) -> tuple[SignRange, ...]:

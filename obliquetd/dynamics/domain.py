@@ -12,6 +12,7 @@ Of several symbols that a formula couples, no one has a domain of its own: the p
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import sympy as sp
@@ -21,13 +22,21 @@ from obliquetd.dynamics.rule import setting_ranges
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["domain_of", "limits_of"]
+__all__ = ["common_domain", "domain_of", "formulas_of", "limits_of"]
 
 
 def limits_of(problem: PolicyEvaluation, learner: Any) -> tuple[Limit, ...]:
     """What has to hold of the symbols for problem and learner to be ones."""
     settings = setting_ranges(_bound(learner, problem))
     return tuple(dict.fromkeys(itertools.chain(problem.inputs.limits(), settings)))
+
+
+def formulas_of(problem: PolicyEvaluation, learner: Any, symbol: sp.Symbol) -> set[Any]:
+    """Every formula of problem and learner that has a symbol."""
+    numbers = (entry.value for entry in problem.inputs.entries({symbol}))
+    settings = (limit.formula for limit in setting_ranges(_bound(learner, problem)))
+    formulas = (x for x in itertools.chain(numbers, settings) if isinstance(x, sp.Basic))
+    return {x for x in formulas if x.has(symbol)}
 
 
 def domain_of(
@@ -47,7 +56,18 @@ def domain_of(
     >>> domain_of(two_state(), TD(lam="2*l"), l), domain_of(two_state("l/2"), TD(lam="2*l"), l)
     (Interval(0, 1/2), Interval(0, 1/2))
     """
-    return problem.inputs.domain(symbol, given, setting_ranges(_bound(learner, problem)))
+    return common_domain(problem, [learner], symbol, given)
+
+
+def common_domain(
+    problem: PolicyEvaluation,
+    learners: Iterable[Any],
+    symbol: sp.Symbol,
+    given: sp.Set | None = None,
+) -> sp.Set:
+    """The same of several learners: where there is a problem and each of them."""
+    settings = (limit for x in learners for limit in setting_ranges(_bound(x, problem)))
+    return problem.inputs.domain(symbol, given, settings)
 
 
 def _bound(learner: Any, problem: PolicyEvaluation) -> Any:

@@ -29,7 +29,8 @@ from obliquetd.algebra.intervals import parts_of
 from obliquetd.algebra.number_field import RootArithmetic
 from obliquetd.dynamics.domain import domain_of
 from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.dynamics.regions import NO_PROBLEM, put_in, stability_region, the_symbol
+from obliquetd.dynamics.regions import stability_region, the_symbol
+from obliquetd.dynamics.values import NO_PROBLEM, put_in
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation

@@ -24,8 +24,9 @@ from obliquetd.algebra.intervals import parts_of
 from obliquetd.algebra.number_field import Real, RootArithmetic
 from obliquetd.dynamics.domain import domain_of
 from obliquetd.dynamics.function_field import crossings
-from obliquetd.dynamics.regions import NO_PROBLEM, the_only_one
+from obliquetd.dynamics.regions import the_only_one
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
+from obliquetd.dynamics.values import NO_PROBLEM
 from obliquetd.errors import InputError
 
 if TYPE_CHECKING:

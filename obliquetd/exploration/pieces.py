@@ -20,7 +20,7 @@ from obliquetd.algebra import EXACT, FieldArithmetic, parse_number
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
 from obliquetd.algebra.intervals import parts_of
 from obliquetd.dynamics.domain import limits_of
-from obliquetd.dynamics.regions import NO_PROBLEM, put_in
+from obliquetd.dynamics.values import NO_PROBLEM, put_in
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.exploration.formulas import FormulaTable, zeros_among
 from obliquetd.exploration.quantities import Quantities, Shared, quantities_of, shared_of

@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import parse_number
-from obliquetd.dynamics.domain import domain_of
+from obliquetd.dynamics.domain import common_domain
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
@@ -109,8 +109,7 @@ def _slider(
 ) -> Slider:  # fmt: skip
     ending = start == 1 and symbol == problem.discount  # episodes need no discount below 1
     looked = sp.S.Reals if ending else None
-    domains = [domain_of(problem, x, symbol, looked) for x in learners]
-    valid: Any = sp.Intersection(problem.inputs.domain(symbol, looked), *domains)
+    valid: Any = common_domain(problem, learners, symbol, looked)
     inside = valid if given is None else _read(symbol, given)
     low, high = inside.inf, inside.sup
     if low == -sp.oo:
