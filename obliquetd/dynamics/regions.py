@@ -21,31 +21,26 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
 
-from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
-from obliquetd.algebra.intervals import holds, is_part
+from obliquetd.algebra.intervals import SignRange, holds, parts_of
+from obliquetd.algebra.preimage import Limit
+from obliquetd.algebra.rays import Ray, has_limit
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
+from obliquetd.dynamics.domain import domain_of, formulas_of, limits_of
 from obliquetd.dynamics.function_field import Found, crossings, exactly
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
 from obliquetd.dynamics.stability import verdict_of
 from obliquetd.dynamics.symbol import in_one_symbol
-from obliquetd.errors import (
-    CoverageError,
-    DiscountError,
-    InputError,
-    MathematicalError,
-    NumberError,
-    ProbabilityError,
-)
-from obliquetd.learners import Learner, parameters, require_learner
-from obliquetd.mdp.substitution import substitute
+from obliquetd.dynamics.values import NO_PROBLEM, put_in
+from obliquetd.errors import InputError
+from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation, require_problem
 
 __all__ = ["StabilityMap", "stability_map", "stability_region"]
@@ -71,8 +66,9 @@ def stability_region(
     symbol : sympy.Symbol or str
         The only free symbol of the two.
     domain : sympy.Interval, optional
-        Where to look: [0, 1) for the discount, [0, 1] for lam and for symbols in policies
-        and transitions, (0, oo) for mu, else all reals.
+        Where to look. Unless given, everywhere that there is a problem, with a discount below 1, and a
+        learner: where the formulas that have the symbol lie in their ranges, as a probability or lam
+        does in [0, 1], and mu in (0, oo). A domain of your own is cut to where the two are ones.
     sampling : {"trajectory", "iid"}, optional
         As for :func:`mean_dynamics`.
 
@@ -97,6 +93,11 @@ def stability_region(
     Interval.Ropen(0, 1)
     >>> stability_region(two_state("9/10"), TD(lam="l"), "l")
     Interval.Lopen(4/9, 1)
+
+    A symbol may be anywhere that its formula allows; the interest rate r makes the discount 1/(1 + r):
+
+    >>> stability_region(two_state("1/(1 + r)"), TD(), "r")
+    Interval.open(1/5, oo)
     """
     return region_of(learner, problem, symbol, domain, sampling)
 
@@ -113,19 +114,64 @@ def region_of(
     require_learner(learner)
     found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
-    inside = domain_of(problem, learner, found) if domain is None else domain
-    pieces, points, breaks = _by_boxes(problem, learner, found, sampling, inside) or exactly(
-        problem, learner, found, sampling, inside
+    inside = parts_of(domain_of(problem, learner, found, domain))
+    parts = [x for part in inside for x in _on_part(problem, learner, found, sampling, part)]
+    return parts[0] if len(parts) == 1 else sp.Union(*parts)
+
+
+def _on_part(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    sampling: str | None,
+    inside: sp.Set,
+) -> list[sp.Set]:
+    """The stable ranges and points of an interval, or of a single point."""
+    if isinstance(inside, sp.FiniteSet):
+        (value,) = inside
+        return [inside] if _stable_at(problem, learner, symbol, value, sampling) else []
+    one_end = inside.start.is_finite != inside.end.is_finite
+    if one_end and all(map(has_limit, formulas_of(problem, learner, symbol))):
+        return _on_ray(problem, learner, symbol, sampling, inside)
+    pieces, points, breaks = _by_boxes(problem, learner, symbol, sampling, inside) or exactly(
+        problem, learner, symbol, sampling, inside
     )
+    pieces = [x for piece in pieces for x in parts_of(_common(piece, inside))]
+    breaks = {*breaks, inside.start, inside.end}
     edges = [e for e in points | breaks if (e.is_Rational or e in breaks) and holds(inside, e)]
-    kept = [edge for edge in edges if _stable_at(problem, learner, found, edge, sampling)]
+    kept = [edge for edge in edges if _stable_at(problem, learner, symbol, edge, sampling)]
     points = {x for x in kept if not any(holds(piece, x) for piece in pieces)}
-    parts = [*pieces, sp.FiniteSet(*points)] if points else pieces
-    region = parts[0] if len(parts) == 1 else sp.Union(*parts)
-    if found not in problem.symbols:
-        return region
-    valid = problem.valid_range(found)
-    return region if is_part(region, valid) else region & valid
+    return [*pieces, sp.FiniteSet(*points)] if points else pieces
+
+
+def _on_ray(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    sampling: str | None,
+    inside: sp.Interval,
+) -> list[sp.Set]:
+    """The same of a range that is bounded on one side, by that of a bounded one (:mod:`obliquetd.algebra.rays`).
+
+    Where a formula grows beyond all bounds on the other side, so does A, and no box reaches that end.
+    """
+    (end,) = (x for x in (inside.start, inside.end) if x.is_finite)
+    if not end.is_Rational:  # what is beside the end is bounded, and the rest begins at a rational
+        cut = sp.floor(end) + (1 if inside.start == end else 0)
+        parts = [
+            sp.Interval(inside.start, cut, inside.left_open),
+            sp.Interval(cut, inside.end, False, inside.right_open),
+        ]
+        return [x for part in parts for x in _on_part(problem, learner, symbol, sampling, part)]
+    ray = Ray(inside, symbol)
+    moved = put_in(problem, learner, symbol, ray.formula)
+    return [ray.back(x) for x in _on_part(*moved, symbol, sampling, ray.inside)]
+
+
+def _common(piece: sp.Interval, inside: sp.Interval) -> sp.Set:
+    """What a piece has inside; it may reach a little beyond an irrational end."""
+    rational = inside.start.is_Rational and inside.end.is_Rational
+    return piece if rational or not inside.start.is_finite else piece & inside
 
 
 def _by_boxes(
@@ -137,10 +183,11 @@ def _by_boxes(
 ) -> Found | None:
     """The same by boxes (:mod:`obliquetd.algebra.boxes`), and :func:`exactly` where they leave a gap.
 
-    None where that is for all of it.
+    None where that is for all of it. Boxes have rational ends: for an irrational one they go on a little.
     """
-    start, end = inside.start, inside.end
-    if not (start.is_Rational and end.is_Rational and start < end):
+    outer = SignRange.of(inside).widened()
+    start, end = outer.low, outer.high
+    if not (start.is_finite and end.is_finite):
         return None
     family = in_one_symbol(problem, learner, symbol, sampling, start, end)
     if family is None:
@@ -153,7 +200,9 @@ def _by_boxes(
     points = {*breaks, *known.singular}
     for box in known.boxes:
         if box.side is None:
-            gap = sp.Interval.open(box.low, box.high)
+            gap = sp.Interval.open(max(box.low, inside.start), min(box.high, inside.end))
+            if gap is sp.S.EmptySet:
+                continue
             more, some, others = exactly(problem, learner, symbol, sampling, gap)
             pieces, points, breaks = pieces + more, points | some, breaks | others
         elif box.side > 0:
@@ -192,54 +241,6 @@ def the_only_one(symbols: set[sp.Symbol], symbol: Any) -> sp.Symbol:
     return known[name]
 
 
-def _has(setting: Any, symbol: sp.Symbol) -> bool:
-    """Whether a learner's setting is a formula in the symbol."""
-    if callable(setting):
-        return False
-    if isinstance(setting, Mapping):
-        return any(_has(x, symbol) for x in setting.values())
-    try:
-        return bool(sp.sympify(public_number(parse_number(setting))).has(symbol))
-    except NumberError:  # a word to choose from
-        return False
-
-
-def _at(setting: Any, values: dict[Any, Any]) -> Any:
-    """A learner's setting with values put in for symbols."""
-    if isinstance(setting, Mapping):
-        return {s: _at(x, values) for s, x in setting.items()}
-    return public_number(substitute(parse_number(setting), values))
-
-
-def domain_of(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
-    """Where a symbol is looked at unless the user says: the range of what it stands for.
-
-    A reward or a feature may be any number; the chances and discounts of the table are in [0, 1].
-
-    Examples
-    --------
-    >>> from obliquetd.domains import two_state
-    >>> from obliquetd.learners import TD
-    >>> domain_of(two_state(reward="r"), TD(), sp.Symbol("r"))
-    Interval(-oo, oo)
-    """
-    if problem.discount == symbol:
-        return sp.Interval.Ropen(0, 1)
-    for parameter in parameters(type(learner)):
-        value = getattr(learner, parameter.name)
-        if parameter.domain is not None and _has(value, symbol):
-            return parameter.domain
-    bounded = any(
-        entry.role in ("probability", "discount") and _has(entry.value, symbol)
-        for entry in problem.inputs.entries()
-    )
-    return sp.Interval(0, 1) if bounded else sp.Interval(-sp.oo, sp.oo)
-
-
-NO_PROBLEM = (ProbabilityError, DiscountError, CoverageError, NumberError, MathematicalError)
-"""What says that there is no problem, or no expected update, at a value of the symbol."""
-
-
 def _stable_at(
     problem: PolicyEvaluation,
     learner: Learner,
@@ -260,20 +261,6 @@ def _stable_at(
         return False
 
 
-def put_in(
-    problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol, value: Any
-) -> tuple[PolicyEvaluation, Learner]:
-    """The problem and the learner with a rational in place of the symbol."""
-    values = {symbol: value}
-    fields = {
-        p.name: _at(getattr(learner, p.name), values)
-        for p in parameters(type(learner))
-        if _has(getattr(learner, p.name), symbol)
-    }
-    there = problem.subs(values) if symbol in problem.symbols else problem
-    return there, dataclasses.replace(learner, **fields)  # type: ignore[type-var]
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class StabilityMap:
     """What :func:`stability_map` returns.
@@ -288,7 +275,10 @@ class StabilityMap:
         ``stable[i][j]`` at (first[i], second[j]), decided exactly.
     symbols : pair of sympy.Symbol
     at : function of two rationals
-        The exact verdict there; no point of a boundary is stable.
+        The exact verdict there, False where there is no problem or no learner; no point of a boundary
+        is stable.
+    limits : tuple of Limit
+        What has to hold for there to be a problem and a learner.
     """
 
     boundary: tuple[Any, ...]
@@ -297,6 +287,7 @@ class StabilityMap:
     stable: list[list[bool]]
     symbols: tuple[sp.Symbol, sp.Symbol]
     at: Callable[[Any, Any], bool]
+    limits: tuple[Limit, ...]
 
 
 def stability_map(
@@ -364,16 +355,19 @@ def stability_map(
         for low, high in ranges
     ]  # fmt: skip
     a, b = (known[str(s)] for s in symbols)
+    limits = limits_of(problem, learner)
 
     def stable_at(u: Any, v: Any) -> bool:
         at = {a: u, b: v}
+        if not all(limit.holds_at(at) for limit in limits):
+            return False
         here = next((ps for where, ps in cases if where.subs(at) == sp.true), [])
         verdicts = [verdict_of([c.subs(at) for c in p]) for p in here]
         return bool(verdicts) and all(found == "stable" for found in verdicts)
 
     stable = [[stable_at(u, v) for v in axes[1]] for u in axes[0]]
     boundary = tuple(sorted(factors, key=sp.default_sort_key))
-    return StabilityMap(boundary, axes[0], axes[1], stable, (a, b), stable_at)
+    return StabilityMap(boundary, axes[0], axes[1], stable, (a, b), stable_at, limits)
 
 
 def _polynomials(dyn: MeanDynamics) -> list[list[Any]]:

@@ -16,7 +16,7 @@ import sympy as sp
 from obliquetd.algebra import EXACT, cell_text
 from obliquetd.display import mathtext
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
-from obliquetd.dynamics.regions import put_in
+from obliquetd.dynamics.values import put_in
 from obliquetd.errors import InputError, NoSolutionError, NotUniqueError, ObliqueTDError
 from obliquetd.exploration.quantities import quantities_of
 from obliquetd.learners import Learner

@@ -46,7 +46,11 @@ LONG_TABLE = 12
 
 @dataclass
 class ModelReport:
-    """What the page shows; ``gaps`` says what was left out, and why, and ``asked`` names the learners."""
+    """What the page shows.
+
+    ``gaps`` says what was left out, and why, ``asked`` names the learners, and ``ranges`` has where each symbol
+    ranges in the plots.
+    """
 
     title: str
     problem: PolicyEvaluation
@@ -57,6 +61,7 @@ class ModelReport:
     gaps: list[str] = field(default_factory=list)
     remarks: Sequence[str] = ()
     asked: Sequence[str] = ()
+    ranges: Ranges = field(default_factory=dict)
 
     @property
     def verdicts(self) -> list[tuple[str, str, str]]:
@@ -70,11 +75,6 @@ class ModelReport:
         """Why there is none; empty where there are some."""
         found = self.analysis.problems
         return "" if self.learners else found.get("learners") or found.get("xi", "")
-
-    @cached_property
-    def ranges(self) -> Ranges:
-        """Where each symbol ranges in the plots."""
-        return ranges_of(self.problem)
 
     @cached_property
     def transitions(self) -> tuple[list[str], list[list[Any]]]:
@@ -288,12 +288,13 @@ def report_on(
     ]  # double sampling takes every pair of outcomes
     asked = named((*shown, *own))
     analysis = analyze(problem, METHODS, asked)
-    ranges = ranges_of(problem)
+    ranges = ranges_of(problem, asked.values())
     matrices, gaps = equations(problem.equations(), ranges, problem.names())
     sections = [section_of(row, ranges) for row in analysis.learners]
     report = ModelReport(
-        title, problem, analysis, matrices, sections, gaps=gaps, remarks=remarks, asked=list(asked)
-    )
+        title, problem, analysis, matrices, sections, gaps=gaps, remarks=remarks, asked=list(asked),
+        ranges=ranges,
+    )  # fmt: skip
     report.gaps += [f"{what}: {why}" for what, why in analysis.problems.items()]
     for name, make in MAKERS.items():
         try:

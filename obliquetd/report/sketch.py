@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ import sympy as sp
 from markupsafe import Markup
 
 from obliquetd.display import html_text
+from obliquetd.dynamics.domain import common_domain
+from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.sampled import holds_at, values_at
 from obliquetd.report.window import UNBOUNDED
 
@@ -30,17 +33,15 @@ SKETCHED = (
 Values = npt.NDArray[np.float64]
 
 
-def ranges_of(problem: Any) -> dict[sp.Symbol, tuple[float, float]]:
-    """Where each symbol of a problem ranges; from 0 to 1 where that depends on another symbol."""
-    from obliquetd.errors import ObliqueTDError
-
+def ranges_of(
+    problem: PolicyEvaluation, learners: Iterable[Learner] = ()
+) -> dict[sp.Symbol, tuple[float, float]]:
+    """Where each symbol ranges, of the part that is looked at; from 0 to 1 where nothing is left of that."""
+    known = [x.bound(problem) for x in learners]
     out = {}
-    for symbol in problem.symbols:
-        try:
-            found = problem.valid_range(symbol)
-            low, high = float(found.inf), float(found.sup)
-        except (ObliqueTDError, TypeError, NotImplementedError):
-            low, high = 0.0, 1.0
+    for symbol in set(problem.symbols).union(*(x.symbols for x in known)):
+        found = common_domain(problem, known, symbol)
+        low, high = (0.0, 0.0) if found is sp.S.EmptySet else (float(found.inf), float(found.sup))
         low, high = max(low, -float(UNBOUNDED)), min(high, float(UNBOUNDED))
         out[symbol] = (low, high) if low < high else (0.0, 1.0)
     return out

@@ -51,7 +51,7 @@ def exploration(name):
 def exact_values(found, places):
     """Everything that a page shows at a place, from the problem with numbers in place of the symbols."""
     from obliquetd.dynamics import mean_dynamics
-    from obliquetd.dynamics.regions import put_in
+    from obliquetd.dynamics.values import put_in
     from obliquetd.errors import ObliqueTDError
 
     out = {}
