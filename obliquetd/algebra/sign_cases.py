@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 import sympy as sp
 
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
+from obliquetd.algebra.factoring import factors_of
 from obliquetd.algebra.field import FieldArithmetic
-from obliquetd.algebra.polynomial_ring import factors_of
 from obliquetd.algebra.signs import KnownSigns, SignRange, normal
 from obliquetd.errors import SignUndecidedError
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 import sympy as sp
 from sympy import QQ
 
-from obliquetd.algebra.polynomial_ring import factors_of
+from obliquetd.algebra.factoring import factors_of
 
 __all__ = ["KnownSigns", "SignRange", "known_of"]
 

@@ -55,7 +55,7 @@ def region_of_iteration(it: Iteration, symbol: Any, domain: sp.Interval | None) 
     inside = _domain(it, found) if domain is None else domain
     coefficients, ones = it._polynomial
     public = it._F.arithmetic.public
-    q = [sp.factor(public(c)) for c in turned_of(coefficients)]
+    q = [public(c) for c in turned_of(coefficients)]
     fragile = _fragile(it, q)
     rests = not ones or it._rests(ones)
     changing = [*crossings(q), q[0], *fragile, *it._critical, it.fitting.step]

@@ -24,9 +24,11 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra.cells import break_points, rational_between
+from obliquetd.algebra.factoring import public_factors
 from obliquetd.algebra.roots import in_order
 from obliquetd.dynamics.regions import StabilityMap
 from obliquetd.dynamics.rule import setting_ranges
+from obliquetd.errors import SizeError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -199,8 +201,7 @@ def _edges(limits: Sequence[Limit]) -> list[Any]:
     out: list[Any] = []
     for formula, domain in limits:
         ends = [formula - end for end in (domain.inf, domain.sup) if end.is_finite]
-        for part in (part for end in ends for part in sp.fraction(sp.cancel(end))):
-            out += [factor for factor, _ in sp.factor_list(part)[1] if factor.free_symbols]
+        out += [factor for end in ends for factor in public_factors(end)]
     return out
 
 
@@ -209,9 +210,16 @@ def _critical(boundary: Sequence[Any], y: sp.Symbol, low: Any, high: Any) -> lis
     out = [p for p in boundary if not p.has(y)]
     curves = [p for p in boundary if p.has(y)]
     out += [p.subs(y, edge) for p in curves for edge in (low, high)]
-    out += [sp.discriminant(p, y) for p in curves if sp.degree(p, y) > 1]
-    out += [sp.resultant(p, q, y) for p, q in itertools.combinations(curves, 2)]
-    return [p for p in map(sp.sympify, out) if p.free_symbols]
+    meetings = [sp.discriminant(p, y) for p in curves if sp.degree(p, y) > 1]
+    meetings += [sp.resultant(p, q, y) for p, q in itertools.combinations(curves, 2)]
+    if any(
+        p == 0 for p in meetings
+    ):  # their roots meet everywhere, and where others do is not told
+        raise SizeError(
+            "a boundary of stability is a polynomial too large to be factored, so that the plane cannot be cut along "
+            "it; put a number in for one of the symbols and ask otd.stability_region"
+        )
+    return [p for p in map(sp.sympify, [*out, *meetings]) if p.free_symbols]
 
 
 def _rational(x: float) -> Any:

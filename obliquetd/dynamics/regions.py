@@ -28,6 +28,7 @@ import sympy as sp
 
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
+from obliquetd.algebra.factoring import public_factors
 from obliquetd.algebra.intervals import holds, is_part
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
@@ -352,12 +353,7 @@ def stability_map(
         for where, _ in cases
         for side in where.atoms(sp.core.relational.Relational)
     ]
-    factors = {
-        factor
-        for candidate in candidates
-        for factor, _ in sp.factor_list(candidate)[1]
-        if factor.free_symbols
-    }
+    factors = {factor for candidate in candidates for factor in public_factors(candidate)}
     axes = [
         [sp.nsimplify(low) + (sp.nsimplify(high) - sp.nsimplify(low)) * sp.Rational(2 * k + 1, 2 * resolution)
          for k in range(resolution)]
