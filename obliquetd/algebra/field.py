@@ -17,12 +17,13 @@ from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 
 from obliquetd.algebra import pickling  # noqa: F401  (function fields that pickle)
+from obliquetd.algebra.factoring import factored_fraction
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.function_matrix import FunctionMatrix
 from obliquetd.algebra.integer_solve import added_up, fractions_added_up, over_one_denominator
 from obliquetd.algebra.matrix import Arithmetic, Indices
 from obliquetd.algebra.numbers import exact_root, exactify, public_number
-from obliquetd.algebra.polynomial_ring import PolynomialRing, factors_of
+from obliquetd.algebra.polynomial_ring import PolynomialRing
 from obliquetd.algebra.signs import KnownSigns
 from obliquetd.algebra.split_columns import SplitColumn
 from obliquetd.errors import KindError, SignUndecidedError, SizeError
@@ -124,7 +125,7 @@ class FieldArithmetic(Arithmetic):
     def public(self, scalar: Any) -> Any:
         if self.domain is QQ:
             return public_number(scalar)
-        return _factored(scalar)
+        return factored_fraction(scalar)
 
     def sign(self, scalar: Any) -> int:
         if self.domain is QQ:
@@ -219,18 +220,3 @@ def _each(function: Callable[[Any], Any], values: npt.NDArray[Any]) -> npt.NDArr
             seen[key] = function(value)
         out[i] = seen[key]
     return out
-
-
-def _factored(fraction: Any) -> sp.Expr:
-    """``sympy.factor`` of a rational function, from its polynomials (some four times faster)."""
-    if not fraction:
-        return sp.S.Zero
-    above, numerator = factors_of(fraction.numer)
-    below, denominator = factors_of(fraction.denom)
-    coefficient = QQ.to_sympy(above) / QQ.to_sympy(below)
-    product = sp.Mul(
-        *(p.as_expr() ** k for p, k in numerator), *(p.as_expr() ** -k for p, k in denominator)
-    )
-    if product.is_Add and abs(coefficient) != 1:  # keep 2*(x + 1) from becoming 2*x + 2
-        return sp.Mul(coefficient, product, evaluate=False)
-    return coefficient * product

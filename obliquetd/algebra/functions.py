@@ -20,6 +20,7 @@ import sympy as sp
 
 from obliquetd.algebra.enclosures import rational
 from obliquetd.algebra.evaluation import coefficients_through
+from obliquetd.algebra.factoring import irreducible_factors
 from obliquetd.algebra.float_balls import FloatBalls
 from obliquetd.algebra.float_functions import LARGEST_DEGREE, Three, coefficients, three_of
 from obliquetd.algebra.numbers import public_number, simplest_between
@@ -315,7 +316,7 @@ def root_between(polynomial: Any, low: Any, high: Any) -> Any | None:
     """
     x, found = sp.Dummy("x"), []
     a, b = public_number(low), public_number(high)
-    for factor, _ in (polynomial * polynomial.denom()).numer().factor()[1]:
+    for factor in irreducible_factors(polynomial):
         if any(may_be_between(root, low, high) for root, _ in factor.complex_roots()):
             integers = [int(c) for c in factor.coeffs()[::-1]]
             found += [r for r in real_roots(sp.Poly(integers, x)) if a < r < b]

@@ -7,14 +7,12 @@ divide without rest (``//``) and have ``gcd``; the ring knows what differs. Expo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import flint
-from sympy import QQ
 from sympy.polys.domains import FractionField
 
-__all__ = ["PolynomialRing", "factors_of"]
+__all__ = ["PolynomialRing"]
 
 REMEMBERED = 10_000
 """Fractions whose parts are kept: the numbers of a table come again and again."""
@@ -146,45 +144,3 @@ class PolynomialRing:
         ring = self.domain.field.ring
         number = ring.domain
         return ring.from_dict({k: number(int(c)) for k, c in self.terms(polynomial)})
-
-    def factors(self, polynomial: Any) -> tuple[Any, list[tuple[Any, int]]]:
-        """A sympy polynomial as a number and irreducible factors with whole coefficients, each with its power.
-
-        Sorted from simple to complex, by their terms.
-        """
-        below, whole = polynomial.clear_denoms()
-        terms = {k: int(c) for k, c in whole.terms()}
-        content, factors = self.from_terms(terms).factor()
-        number, found = int(content), []
-        for factor, power in factors:
-            taken = self._sympy(factor)
-            turn = 1 if taken.LC > 0 else -1
-            number *= turn**power
-            found.append((taken * turn, int(power)))
-        found.sort(key=lambda f: (max(map(sum, f[0].monoms())), f[1], f[0].terms()))
-        return QQ(number) / below, found
-
-
-@lru_cache(maxsize=4096)
-def factors_of(polynomial: Any) -> tuple[Any, tuple[tuple[Any, int], ...]]:
-    """A native polynomial as a number and its irreducible factors, each with its power.
-
-    One problem has the same polynomials again and again: entries of a vector share a denominator, and the
-    errors of a fixed point and the noise of its learner a numerator.
-
-    Examples
-    --------
-    >>> from sympy import ring
-    >>> R, x, y = ring("x, y", QQ)
-    >>> factors_of((x - y / 2) * (1 - x) ** 2 * 3)
-    (3/2, ((2*x - y, 1), (x - 1, 2)))
-    """
-    if not polynomial:
-        return polynomial.ring.domain.zero, ()
-    coefficient, factors = _ring_of(polynomial.ring).factors(polynomial)
-    return coefficient, tuple(factors)
-
-
-@lru_cache(maxsize=64)
-def _ring_of(ring: Any) -> PolynomialRing:
-    return PolynomialRing(QQ.frac_field(*ring.symbols))

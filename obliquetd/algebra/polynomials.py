@@ -13,6 +13,7 @@ import flint
 import sympy as sp
 
 from obliquetd.algebra.evaluation import coefficients_through
+from obliquetd.algebra.factoring import irreducible_factors
 from obliquetd.algebra.numbers import parse_number, public_number
 from obliquetd.algebra.roots import real_roots
 
@@ -59,7 +60,7 @@ def characteristic_factors(matrix: Sequence[Sequence[Any]]) -> list[Factor]:
     """
     size = len(matrix)
     whole = flint.fmpq_mat(size, size, [x for row in matrix for x in row]).charpoly()
-    return [Factor(factor) for factor, _ in (whole * whole.denom()).numer().factor()[1]]
+    return [Factor(factor) for factor in irreducible_factors(whole)]
 
 
 def determinant_polynomial(

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 
+from obliquetd.algebra.factoring import public_factors
 from obliquetd.algebra.intervals import SignRange
 from obliquetd.algebra.numbers import in_domain
 from obliquetd.algebra.roots import in_order, rational_between, real_roots
@@ -45,7 +46,7 @@ class Limit(NamedTuple):
 
 
 def critical_factors(limit: Limit) -> list[Any]:
-    """Irreducible polynomials outside whose zeros a formula neither enters nor leaves its range.
+    """Polynomials outside whose zeros a formula neither enters nor leaves its range.
 
     Examples
     --------
@@ -53,10 +54,8 @@ def critical_factors(limit: Limit) -> list[Any]:
     >>> critical_factors(Limit(x / y, sp.Interval(0, 1)))
     [x, y, x - y]
     """
-    parts = [part for f in limit.conditions for part in sp.fraction(f)]
-    parts = parts or [sp.fraction(sp.cancel(limit.formula))[1]]
-    found = (factor for part in parts for factor, _ in sp.factor_list(part)[1])
-    return list(dict.fromkeys(factor for factor in found if factor.free_symbols))
+    conditions = limit.conditions or (1 / sp.fraction(sp.cancel(limit.formula))[1],)
+    return list(dict.fromkeys(factor for f in conditions for factor in public_factors(f)))
 
 
 def preimage(limits: Iterable[Limit], symbol: sp.Symbol, holes: Collection[Any] = ()) -> sp.Set:

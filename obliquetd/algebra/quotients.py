@@ -16,6 +16,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from obliquetd.algebra.enclosures import rational
+from obliquetd.algebra.factoring import irreducible_factors
 from obliquetd.algebra.field import FieldArithmetic
 from obliquetd.algebra.field_matrix import FieldMatrix
 from obliquetd.algebra.matrix import Indices
@@ -237,7 +238,7 @@ def real_places(polynomial: Any, low: Any, high: Any) -> list[Any] | None:
         return [root] if low < root < high else []
     if polynomial.degree() == 2 and polynomial[1] ** 2 < 4 * polynomial[0] * polynomial[2]:
         return []
-    for factor, _ in (polynomial * polynomial.denom()).numer().factor()[1]:
+    for factor in irreducible_factors(polynomial):
         if factor.degree() == 1:
             root = -flint.fmpq(factor[0], factor[1])
             if low < root < high:

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 import sympy as sp
 
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
+from obliquetd.algebra.factoring import factors_of
 from obliquetd.algebra.field import FieldArithmetic
 from obliquetd.algebra.intervals import SignRange
-from obliquetd.algebra.polynomial_ring import factors_of
 from obliquetd.algebra.signs import EVERYWHERE, KnownSigns, normal
 from obliquetd.errors import InputError, SignUndecidedError
 

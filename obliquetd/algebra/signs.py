@@ -28,10 +28,10 @@ import numpy.typing as npt
 import sympy as sp
 from sympy import QQ
 
+from obliquetd.algebra.factoring import factors_of
 from obliquetd.algebra.intervals import SignRange
-from obliquetd.algebra.polynomial_ring import factors_of
 from obliquetd.algebra.preimage import Limit, critical_factors, ranges_of
-from obliquetd.algebra.roots import rational_between
+from obliquetd.algebra.roots import rational_between, real_roots
 
 __all__ = ["KnownSigns", "SignRange", "known_of"]
 
@@ -335,6 +335,8 @@ def known_of(formulas: Iterable[tuple[Any, sp.Set]]) -> KnownSigns:
     ('p in [0, 1/2], q in [0, 1]', True)
     >>> known_of([(1 / p**2, sp.Interval.Ropen(0, 1))]).told([p])
     'p in (-oo, -1) or (1, oo)'
+    >>> known_of([(2 * p**2, sp.Interval.Ropen(0, 1))]).given  # p itself may have either sign, or be 0
+    {2*p**2 - 1: -1}
     """
     alone: dict[sp.Symbol, list[Limit]] = {}
     given: dict[Any, int] = {}
@@ -371,14 +373,16 @@ def _signs_between(
 ) -> dict[Any, int]:
     """Signs of polynomials in one symbol that bound its ranges, where these have an irrational end.
 
-    Their zeros are ends of cells that a range is made of, so that one sample of each range tells.
+    A polynomial without a zero inside the ranges has one sign in each, so that one sample tells; one that touches an end
+    of a formula's range inside, as x does of x^2 in [0, 1), has no sign of its own there.
     """
     if all(r == r.widened() for r in ranges):
         return {}  # they are found as any other sign is
     samples = [rational_between(r.low, r.high) for r in ranges]
     found = {}
     for polynomial in {f for limit in limits for f in critical_factors(limit)}:
+        roots = real_roots(sp.Poly(polynomial, symbol))
         signs = {int(sp.sign(polynomial.subs(symbol, x))) for x in samples}
-        if len(signs) == 1:
+        if len(signs) == 1 and not any(r.low < x < r.high for r in ranges for x in roots):
             found[polynomial] = signs.pop()
     return found

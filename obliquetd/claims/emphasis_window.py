@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from obliquetd.algebra.factoring import factored
 from obliquetd.claims.assumptions import COVERAGE, DISCOUNT, FULL_RANK, POSITIVE_WEIGHTS
 from obliquetd.claims.battery import off_policy_battery
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
@@ -95,7 +96,7 @@ def _windows(problem: PolicyEvaluation) -> dict[str, sp.Set]:
     # kappa = min xi/f; each bound has to hold for every state
     loss = [1 - w / x for w, x in zip(problem.xi, f, strict=True)]
     return {
-        "exact": where(sp.factor(_key(problem, beta)[0])),
+        "exact": where(factored(_key(problem, beta)[0])),
         "gamma^2 (1 - kappa) < beta": where(*[beta - gamma**2 * x for x in loss]),
         "gamma (1 - kappa)/(2 - gamma) < beta": where(
             *[beta - gamma / (2 - gamma) * x for x in loss]

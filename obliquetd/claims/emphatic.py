@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import Matrix
+from obliquetd.algebra.factoring import factored
 from obliquetd.claims.assumptions import (
     COVERAGE,
     DISCOUNT,
@@ -322,7 +323,7 @@ def td_diverges(discount: str = "9/10") -> Outcome:
     problem = two_state(discount=discount)
     A = (problem.Phi.T * problem.Xi * problem.L_pi * problem.Phi)[0]
     symbolic = two_state(discount="gamma")
-    general = sp.factor((symbolic.Phi.T * symbolic.Xi * symbolic.L_pi * symbolic.Phi)[0])
+    general = factored((symbolic.Phi.T * symbolic.Xi * symbolic.L_pi * symbolic.Phi)[0])
     if A < 0:
         gamma = symbolic.discount
         where = sp.solveset(general < 0, gamma, sp.Interval(0, 1))

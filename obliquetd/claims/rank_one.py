@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Matrix
+from obliquetd.algebra.factoring import factored
 from obliquetd.claims.assumptions import NONZERO_FEATURES, Assumption
 from obliquetd.claims.battery import battery, decide_identity
 from obliquetd.claims.claim import Counterexample, Observed, Outcome, Verdict, refuted, told
@@ -212,10 +213,10 @@ def norm_minimizers_agree(second: str = "phi") -> Outcome:
             (gap.T * gap)[0], omega
         )
         if sp.expand(ratio) != 0:
-            stationary = {"difference of the stationary equations": sp.factor(ratio)}
+            stationary = {"difference of the stationary equations": factored(ratio)}
             found = Counterexample.find([two_state()], lambda _, seen=stationary: seen)  # type: ignore[misc]
             assert found is not None
-            return refuted(found, f"for d = {d} the stationary points differ by {sp.factor(ratio)}")
+            return refuted(found, f"for d = {d} the stationary points differ by {factored(ratio)}")
     gram = _scalar_products(
         [("M'M", (p @ q.T).T @ (p @ q.T), s * (q @ q.T))], [(p.T @ p, s * identity())]
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number
+from obliquetd.algebra.factoring import factored
 from obliquetd.claims.assumptions import (
     COVERAGE,
     DETERMINISTIC,
@@ -332,7 +333,7 @@ def etd_trace_second_moment(discount: str = "9/10") -> Outcome:
 
     symbolic = two_state(discount="gamma")
     gamma = symbolic.discount
-    det = sp.factor((sp.eye(2) - second_moment_kernel(symbolic)).det())
+    det = factored((sp.eye(2) - second_moment_kernel(symbolic)).det())
     edge = min(root for root in sp.Poly(det, gamma).real_roots() if root > 0)
     found = Counterexample.find([two_state(discount=discount)], violation)
     where = f"det(I - K) = {det} for any discount: finite exactly below {edge} = {sp.N(edge, 5)}"

@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Matrix, parse_number
+from obliquetd.algebra.factoring import factored
 from obliquetd.claims.assumptions import COVERAGE, STATIONARY, VALUES_EXIST
 from obliquetd.claims.battery import (
     battery,
@@ -252,7 +253,7 @@ def trace_unrolled(steps: int = 5, inner_ratio: int = 1) -> Outcome:
             for k in range(t + 1)
         )
         if sp.expand(e - series) != 0:
-            gap = sp.factor(e - series)
+            gap = factored(e - series)
             found = Counterexample.find(off_policy_battery()[:1], lambda _, gap=gap: {"gap": gap})  # type: ignore[misc]
             return Outcome(Verdict.REFUTED, f"at t = {t} the gap is {gap}", {}, found)
     recursion = rho[1] * (y[1] + gl * rho[0] * (y[0] + tail))

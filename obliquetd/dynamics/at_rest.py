@@ -263,7 +263,7 @@ def _spanning_formulas(rows: list[dict[int | None, Any]]) -> set[int | None]:
     """The same for rows of formulas, which span at every value of the symbols.
 
     Only a constant is eliminated by, since a formula may be 0. Of one row that is left, entries
-    whose numerators have no common factor are enough; of several rows, none is spared.
+    whose numerators have no common zero are enough: in one symbol, no common factor. Of several rows, none is spared.
     """
     chosen: set[int | None] = set()
     while rows:
@@ -273,13 +273,13 @@ def _spanning_formulas(rows: list[dict[int | None, Any]]) -> set[int | None]:
         row, j = pivot
         chosen.add(j)
         rows = _without_zeros(_without(other, j, row) for other in rows if other is not row)
-    if len(rows) > 1:
+    if len(rows) != 1:
         return chosen.union(*rows)
     common = None
-    for j, x in rows[0].items() if rows else ():
+    for j, x in rows[0].items():
         chosen.add(j)
         common = x.numer if common is None else common.gcd(x.numer)
-        if common.is_ground:
+        if common.is_ground and common.ring.ngens == 1:
             break
     return chosen
 

@@ -171,7 +171,7 @@ class Iteration:
         if len(coefficients) == 1:
             return True
         native, field = turned_of(coefficients), self._ops.arithmetic
-        turned = [sp.factor(field.public(c)) for c in native]
+        turned = [field.public(c) for c in native]
         if turned[0] == 0:  # -1 is an eigenvalue
             return False
         if any(sp.sympify(c).free_symbols for c in turned):

@@ -57,7 +57,7 @@ def region_of_iteration(it: Iteration, symbol: Any, domain: sp.Interval | None) 
     found = _symbol(it, symbol)
     coefficients, ones = it._polynomial
     public = it._F.arithmetic.public
-    q = [sp.factor(public(c)) for c in turned_of(coefficients)]
+    q = [public(c) for c in turned_of(coefficients)]
     fragile = _in(found, _fragile(it, q))
     rests = not ones or it._rests(ones)
     changing = _in(found, [*crossings(q), q[0], *fragile, *it._critical, it.fitting.step])

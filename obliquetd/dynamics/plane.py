@@ -27,6 +27,7 @@ from obliquetd.algebra.cells import break_points, rational_between
 from obliquetd.algebra.preimage import critical_factors
 from obliquetd.algebra.roots import in_order
 from obliquetd.dynamics.regions import StabilityMap
+from obliquetd.errors import SizeError
 
 __all__ = ["Plane", "Strip", "plane_of"]
 
@@ -172,9 +173,16 @@ def _critical(boundary: Sequence[Any], y: sp.Symbol, low: Any, high: Any) -> lis
     out = [p for p in boundary if not p.has(y)]
     curves = [p for p in boundary if p.has(y)]
     out += [p.subs(y, edge) for p in curves for edge in (low, high)]
-    out += [sp.discriminant(p, y) for p in curves if sp.degree(p, y) > 1]
-    out += [sp.resultant(p, q, y) for p, q in itertools.combinations(curves, 2)]
-    return [p for p in map(sp.sympify, out) if p.free_symbols]
+    meetings = [sp.discriminant(p, y) for p in curves if sp.degree(p, y) > 1]
+    meetings += [sp.resultant(p, q, y) for p, q in itertools.combinations(curves, 2)]
+    if any(
+        p == 0 for p in meetings
+    ):  # their roots meet everywhere, and where others do is not told
+        raise SizeError(
+            "a boundary of stability is a polynomial too large to be factored, so that the plane cannot be cut along "
+            "it; put a number in for one of the symbols and ask otd.stability_region"
+        )
+    return [p for p in map(sp.sympify, [*out, *meetings]) if p.free_symbols]
 
 
 def _rational(x: float) -> Any:

@@ -27,6 +27,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra.boxes import all_boxes
+from obliquetd.algebra.factoring import public_factors
 from obliquetd.algebra.intervals import SignRange, holds, parts_of
 from obliquetd.algebra.preimage import Limit
 from obliquetd.algebra.rays import Ray, has_limit
@@ -343,12 +344,7 @@ def stability_map(
         for where, _ in cases
         for side in where.atoms(sp.core.relational.Relational)
     ]
-    factors = {
-        factor
-        for candidate in candidates
-        for factor, _ in sp.factor_list(candidate)[1]
-        if factor.free_symbols
-    }
+    factors = {factor for candidate in candidates for factor in public_factors(candidate)}
     axes = [
         [sp.nsimplify(low) + (sp.nsimplify(high) - sp.nsimplify(low)) * sp.Rational(2 * k + 1, 2 * resolution)
          for k in range(resolution)]

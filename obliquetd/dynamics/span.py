@@ -11,6 +11,7 @@ memory, so affinely independent memories that span the reachable ones are enough
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import Rounded, native_matrix
 
-__all__ = ["Span", "counts", "span_of_updates"]
+__all__ = ["Span", "common_zeros", "counts", "span_of_updates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Span:
         Its rows at the pivots are the identity, so that coordinates are read off.
     pivots : tuple of r int
     critical : tuple of native scalars
-        Symbols: formulas outside whose zeros and poles no dimension is lost.
+        Symbols: formulas outside whose real zeros and poles no dimension is lost.
     """
 
     basis: Matrix
@@ -197,23 +198,21 @@ def _insert_by_direction(
 ) -> list[Any]:
     """Updates that are a formula times a constant vector count once, and first.
 
-    Such a direction is lost only where all its formulas vanish: where their gcd does.
+    Such a direction is lost only where all its formulas vanish.
     """
-    constant: dict[Any, Any] = {}
+    constant: dict[Any, set[Any]] = {}
     others = []
     for vector in updates:
         first = vector[min(vector)]
         direction = {i: v / first for i, v in vector.items()}
         if all(map(is_constant, direction.values())):
-            key = tuple(direction.items())
-            known = constant.get(key)
-            constant[key] = first.numer if known is None else known.gcd(first.numer)
+            constant.setdefault(tuple(direction.items()), set()).add(first.numer)
         else:
             others.append(vector)
     field = rule.ops.arithmetic.domain  # type: ignore[attr-defined]
     critical = [
-        field.convert_from(factor, field.get_ring())
-        for key, factor in constant.items()
+        field.convert_from(common_zeros(formulas), field.get_ring())
+        for key, formulas in constant.items()
         if echelon.insert(dict(key))
     ]
     for vector in others:
@@ -221,6 +220,27 @@ def _insert_by_direction(
             break
         echelon.insert(vector)
     return critical
+
+
+def common_zeros(polynomials: Iterable[Any]) -> Any:
+    """A polynomial whose real zeros are where all of some vanish.
+
+    In one symbol it is their greatest common divisor g: what is left of them has no common zero (Bezout). In
+    several it may, as x and y at the origin, and is 0 there just where the sum of its squares is: g times that sum.
+
+    Examples
+    --------
+    >>> from sympy import QQ, ring
+    >>> R, x, y = ring("x, y", QQ)
+    >>> common_zeros([x * y, x**2]), common_zeros([x, 1 - x, y]), common_zeros([2 * x])
+    (x**3 + x*y**2, 2*x**2 - 2*x + y**2 + 1, x)
+    """
+    listed = list(polynomials)
+    common = functools.reduce(lambda p, q: p.gcd(q), listed).monic()
+    rest = {p.exquo(common).monic() for p in listed}
+    if common.ring.ngens == 1 or any(p.is_ground for p in rest):
+        return common
+    return common * sum(p**2 for p in rest)
 
 
 def _reachable(rule: RuleOnNumbers, samples: list[Sample]) -> Iterator[tuple[Sample, list[Any]]]:

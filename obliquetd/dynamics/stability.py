@@ -212,8 +212,14 @@ def exact_stability(Q: Matrix, form: Matrix, kernel: int, critical: Sequence[Any
     kernel : int
         Of :attr:`Stability.kernel_dimension`.
     critical : sequence of native scalars
-        Outside whose zeros and poles U has its full dimension. On a smaller U less can be unstable, so
-        "unstable" for all values of a symbol needs their signs.
+        Outside whose zeros and poles U has its full dimension. On a smaller U less can be marginal, so
+        "marginal" for all values of a symbol needs their signs.
+
+    Notes
+    -----
+    "Stable" and "unstable" do not need them. Where U gets smaller, at p, it is part of the limit W of U nearby, and A at p
+    maps W into U at p, for its columns are sums of updates. So an eigenvalue other than 0 of A on W is one of A on U at
+    p, and where A has none that is 0 on W, U at p is W. The characteristic polynomial on W is the limit of that on U.
     """
     arithmetic = Q.arithmetic
     verdict, conditions = verdict_on(Q)
@@ -225,7 +231,7 @@ def exact_stability(Q: Matrix, form: Matrix, kernel: int, critical: Sequence[Any
     if not symbols:
         return Stability(verdict, kernel, definiteness(form))
     known = arithmetic.known  # type: ignore[attr-defined]
-    if verdict == "unstable" and not all(known.of_fraction(c) for c in critical):
+    if verdict == "marginal" and not all(known.of_fraction(c) for c in critical):
         conditions = routh_conditions(arithmetic, Q.charpoly())
         return Stability("undecided", kernel, "unknown", None, conditions)
     return Stability(verdict, kernel, "unknown", everywhere=known.told(arithmetic.symbols))  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
+from obliquetd.algebra.factoring import factored
 from obliquetd.dynamics.jumps import Jump, linear_system, one_plus
 from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.moments import JumpSystem, constant_step_size
@@ -58,7 +59,7 @@ class StationaryMoments(Moments):
     def bias(self) -> list[Any]:
         """E[theta] - theta*, which a constant step size leaves along a trajectory."""
         differences = [m - self.fixed_point for m in self.mean]
-        return [d if self.symbol is None else d.applyfunc(sp.factor) for d in differences]
+        return [d if self.symbol is None else d.applyfunc(factored) for d in differences]
 
     @cached_property
     def slope(self) -> Any:
@@ -70,7 +71,7 @@ class StationaryMoments(Moments):
     def extrapolated_bias(self) -> Any:
         """What Richardson-Romberg extrapolation leaves, 2 bias(alpha) - bias(2 alpha): O(alpha^2)."""
         alpha = self._symbol("extrapolated bias")
-        return self.bias[0].applyfunc(lambda x: sp.factor(2 * x - x.subs(alpha, 2 * alpha)))
+        return self.bias[0].applyfunc(lambda x: factored(2 * x - x.subs(alpha, 2 * alpha)))
 
     def _symbol(self, what: str) -> sp.Symbol:
         if self.symbol is None:

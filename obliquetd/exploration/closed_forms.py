@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 from markupsafe import Markup
 
+from obliquetd.algebra.factoring import factored
 from obliquetd.exploration.formulas import FormulaTable
 from obliquetd.exploration.pieces import Piece
 from obliquetd.exploration.quantities import Quantities
@@ -74,9 +75,9 @@ def _named(found: Quantities, exploration: Exploration) -> list[tuple[str, Any]]
     if found.theta is not None:
         wanted.append((r"\theta", found.theta, lambda xs: sp.Matrix(xs) if len(xs) > 1 else xs[0]))
     if len(found.p) == 2:
-        wanted.append((r"\mathrm{eigenvalue}", [found.p[1]], lambda xs: sp.factor(-xs[0])))
+        wanted.append((r"\mathrm{eigenvalue}", [found.p[1]], lambda xs: factored(-xs[0])))
     elif len(found.p) == 3:
-        wanted.append((r"\mathrm{tr}\,A", [found.p[1]], lambda xs: sp.factor(-xs[0])))
+        wanted.append((r"\mathrm{tr}\,A", [found.p[1]], lambda xs: factored(-xs[0])))
         wanted.append((r"\det A", [found.p[2]], lambda xs: xs[0]))
     if found.error is not None:
         wanted.append((r"\mathrm{RMSE}^2", [found.error], lambda xs: xs[0]))

@@ -15,6 +15,7 @@ from obliquetd.algebra import (
     public_number,
     quoted,
 )
+from obliquetd.algebra.factoring import factored
 from obliquetd.algebra.numbers import ROW_ROUNDING
 from obliquetd.errors import DiscountError, NumberError, ProbabilityError
 from obliquetd.mdp.table import Column, Table, column, distinct, plus
@@ -196,6 +197,6 @@ def say_sum(total: Any, tolerance: Any = None) -> str:
 
 def _gap(total: Any) -> Any:
     if isinstance(total, sp.Basic):
-        return sp.factor(total - 1)
+        return factored(total - 1)
     gap = public_number(total) - 1
     return -gap if gap < 0 else gap

@@ -101,8 +101,7 @@ class ProjectionAnalysis:
     @cached_property
     def bound(self) -> Any:
         """||Q|| ||v - Pi v||, which the error does not exceed."""
-        product = self.norm * self.best_error
-        return product if isinstance(product, float) else sp.simplify(product)
+        return self.norm * self.best_error
 
     @cached_property
     def worst_reward(self) -> Any:

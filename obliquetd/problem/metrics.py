@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import FloatMatrix, Matrix, exact_root, is_long
+from obliquetd.algebra.factoring import factored
 from obliquetd.algebra.roots import real_roots
 from obliquetd.errors import KindError, SignUndecidedError, SingularError
 from obliquetd.mdp.chain import discount_free_classes
@@ -182,7 +183,7 @@ def principal_angles(X: Matrix, Y: Matrix, weights: Matrix | None = None) -> lis
     squared = (scaled[0].T @ X).solve(cross) @ (scaled[1].T @ Y).solve(cross.T)
     coefficients = [X.arithmetic.public(c) for c in squared.charpoly()]
     if len(coefficients) == 2:
-        return [_angle_of(sp.factor(-coefficients[1]))]
+        return [_angle_of(factored(-coefficients[1]))]
     if any(c.free_symbols for c in coefficients):
         raise KindError("several principal angles need numbers; substitute them with problem.subs")
     return [_angle_of(root) for root in real_roots(sp.Poly(coefficients, sp.Dummy("x")))]

@@ -19,6 +19,7 @@ import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import parse_number
+from obliquetd.algebra.factoring import factored
 from obliquetd.errors import InputError, KindError, LabelError, ProbabilityError
 from obliquetd.mdp import MDP
 from obliquetd.problem.evaluation import PolicyEvaluation
@@ -72,7 +73,7 @@ class Sensitivity:
         return self._of(lambda: sp.Matrix([self._point.rmse**2]))[0]
 
     def _of(self, answer: Callable[[], Any]) -> Any:
-        found = answer().applyfunc(lambda x: sp.factor(sp.diff(x, self.symbol)))
+        found = answer().applyfunc(lambda x: factored(sp.diff(x, self.symbol)))
         if self._at is not None:
             found = found.applyfunc(lambda x: x.subs(self.symbol, self._at))
         return sp.ImmutableDenseMatrix(found)

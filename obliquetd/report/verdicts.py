@@ -244,7 +244,7 @@ def _weights(problem: PolicyEvaluation, learner: Learner) -> int:
 
 def verdict_left_out(dyn: MeanDynamics) -> str:
     """Why the verdict is left out, where the learner has too many weights for it; empty where it has not."""
-    kind, weights = dyn.expectation.arithmetic.kind, _weights(dyn.problem, dyn.learner)
+    kind, weights = dyn.operators.arithmetic.kind, _weights(dyn.problem, dyn.learner)
     if weights <= LARGEST_VERDICT.get(kind, math.inf):
         return ""
     floats = ", and arithmetic='float' is quick" if kind == "exact" else ""

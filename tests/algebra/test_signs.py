@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sympy import QQ, ring
 
 from obliquetd.algebra import FieldArithmetic
+from obliquetd.algebra.factoring import factors_of
 from obliquetd.algebra.intervals import SignRange
-from obliquetd.algebra.polynomial_ring import factors_of
 from obliquetd.algebra.sign_cases import sign_cases
 from obliquetd.algebra.signs import KnownSigns, known_of, sign_on_box
 from obliquetd.errors import SignUndecidedError

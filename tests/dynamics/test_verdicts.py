@@ -199,13 +199,22 @@ def test_the_factor_on_which_a_condition_depends():
     assert matrix.shape == (2, 2)
 
 
-@pytest.mark.parametrize(("critical", "verdict"), [("1 - 2*p", "undecided"), ("1 + p", "unstable")])
-def test_unstable_for_all_values_needs_the_span_to_be_whole(critical, verdict):
-    """Where the span of the updates may be smaller for some value, less can be unstable there."""
-    field, Q = in_a_unit_interval("-1 - p")
+@pytest.mark.parametrize(("critical", "verdict"), [("1 - 2*p", "undecided"), ("1 + p", "marginal")])
+def test_marginal_for_all_values_needs_the_span_to_be_whole(critical, verdict):
+    """Where the span of the updates may be smaller for some value, an eigenvalue 0 may be none there."""
+    field, _ = in_a_unit_interval("1")
+    Q = field.matrix([[field.zero, field.scalar(sp.Symbol("p"))], [field.zero] * 2], (2, 2))
     found = exact_stability(Q, Q, 0, [field.scalar(sp.sympify(critical))])
     assert found.verdict == verdict
     assert bool(found.condition) == (verdict == "undecided")
+
+
+@pytest.mark.parametrize("critical", ["1 - 2*p", "1 + p"])
+def test_unstable_for_all_values_does_not(critical):
+    """What is lost has the eigenvalue 0."""
+    field, Q = in_a_unit_interval("-1 - p")
+    found = exact_stability(Q, Q, 0, [field.scalar(sp.sympify(critical))])
+    assert (found.verdict, found.everywhere) == ("unstable", "p in [0, 1]")
 
 
 def test_symbols_in_rewards_alone_leave_the_form_of_numbers():

@@ -6,6 +6,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from obliquetd.domains import kolter
+from obliquetd.report.model import report_on
 from obliquetd.report.sampled import holds_at, values_at
 from obliquetd.report.sketch import sketch
 
@@ -58,3 +60,11 @@ def test_a_plot_is_blank_where_it_does_not_hold():
     assert holds_at((x < 0) | (x > 1), GRID).tolist() == [True, True, False, False, False, True]
     whole, cut = (sketch(x - y, {}, where) for where in (sp.true, x > sp.Rational(1, 2)))
     assert 0.4 < str(cut).count("h4.8v") / str(whole).count("h4.8v") < 0.6
+
+
+def test_a_report_on_weights_that_are_not_stationary_leaves_the_learner_with_a_trace_open():
+    """It ended with the error that ETD needs stationary weights."""
+    report = report_on(kolter("1/3"))
+    section = next(s for s in report.learners if s.name == "ETD")
+    assert (section.verdict, "not stationary" in section.problem) == ("undecided", True)
+    assert {s.verdict for s in report.learners if s.name != "ETD"} == {"stable"}
