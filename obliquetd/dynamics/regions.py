@@ -199,13 +199,17 @@ def _by_boxes(
     decided = {end for end in known.decided if holds(inside, end)}
     breaks = {start, end, *known.jumps, *known.narrowed} - decided
     points = {*breaks, *known.singular}
+    proved = {x: b.side > 0 for b in known.boxes if b.side and b.closed for x in (b.low, b.high)}
+    proved = {x: side for x, side in proved.items() if x not in points}
     for box in known.boxes:
         if box.side is None:
             gap = sp.Interval.open(max(box.low, inside.start), min(box.high, inside.end))
             if gap is sp.S.EmptySet:
                 continue
             more, some, others = exactly(problem, learner, symbol, sampling, gap)
-            pieces, points, breaks = pieces + more, points | some, breaks | others
+            _require_agreement(symbol, gap, more, proved)
+            pieces, points = pieces + more, points | (some - proved.keys())
+            breaks |= others - proved.keys()
         elif box.side > 0:
             opens = (not box.closed or end in breaks for end in (box.low, box.high))
             first, last = opens
@@ -215,6 +219,19 @@ def _by_boxes(
             else:
                 stable.append((box.low, box.high, first, last))
     return [*pieces, *(sp.Interval(*x) for x in stable)], points, breaks
+
+
+def _require_agreement(
+    symbol: sp.Symbol, gap: sp.Interval, stable: list[sp.Set], proved: dict[Any, bool]
+) -> None:
+    """Raise where a gap next to its end is not what a box proves there: A is continuous, so a region cannot end at a box."""
+    for end in (gap.start, gap.end):
+        beside = any(end in (piece.start, piece.end) for piece in stable)
+        if end in proved and proved[end] != beside:
+            raise AssertionError(
+                f"two proofs contradict each other at {symbol} = {end}: a mistake in obliquetd, not in the model; please "
+                "report it with the model"
+            )
 
 
 def the_symbol(problem: PolicyEvaluation, learner: Learner, symbol: Any) -> sp.Symbol:

@@ -12,6 +12,7 @@ import obliquetd as otd
 from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.domains import collision, random_problem
 from obliquetd.dynamics import expectation as expectations
+from obliquetd.dynamics import regions
 from obliquetd.dynamics.at_rest import AtRest
 from obliquetd.dynamics.span import common_zeros, span_of_updates
 from obliquetd.errors import SignUndecidedError
@@ -219,3 +220,65 @@ class TestSeveralSymbols:
         assert found.stability.verdict == "undecided"
         there = otd.mean_dynamics(problem.subs({x: 0, y: 0}), otd.TD())
         assert there.stability.verdict == "nothing moves"
+
+
+def verdict_at(problem, learner, value):
+    return otd.mean_dynamics(problem.subs({"gamma": value}), learner).is_stable()
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.integers(0, 10**6), st.integers(1, 4), st.sampled_from(KINDS[:3]), st.sampled_from(LEARNERS)
+)
+def test_a_region_has_the_verdict_of_every_point_that_is_asked(seed, n, kind, learner):
+    """At its rational ends, between two of them, and at round numbers."""
+    problem = sparse(random.Random(seed), n, kind, "g")
+    try:
+        region = otd.stability_region(problem, learner, "gamma")
+    except (otd.errors.InputError, otd.errors.MathematicalError):
+        return
+    ends = sorted({R(0), R(1), *region.boundary}, key=sp.N)
+    between = [R(str(sp.N((a + b) / 2, 12))) for a, b in itertools.pairwise(ends)]
+    for value in {*between, R(1, 2), R(9, 10), *(e for e in ends if e.is_Rational and e < 1)}:
+        try:
+            expected = verdict_at(problem, learner, value)
+        except otd.errors.MathematicalError:
+            expected = False
+        assert (region.contains(value) == sp.true) == expected
+
+
+def six_states():
+    """TD's region ends at an algebraic number in a gap between 16191/16384 and 16383/16384."""
+    return random_problem(6, 6, seed=5, deterministic=True, discount="gamma")
+
+
+class TestEndsOfBoxes:
+    """A gap between two boxes is decided by itself, and its ends are what the boxes prove of them."""
+
+    def test_they_are_not_asked_again(self, monkeypatch):
+        """A point where the exact verdict was refused was left out of a region that has both its sides."""
+        asked = []
+        plain = regions._stable_at
+        monkeypatch.setattr(
+            regions, "_stable_at", lambda *args: asked.append(args[3]) or plain(*args)
+        )
+        region = otd.stability_region(six_states(), otd.TD(), "gamma")
+        assert region.start == 0
+        assert all(value in (0, 1) or not value.is_Rational for value in asked)
+
+    def test_no_end_of_a_region_is_the_bound_of_a_box(self):
+        """ETD's in lambda had a hole at 9115/8192, where no learner was made and both sides were stable."""
+        problem, learner = random_problem(4, 3, seed=3), otd.ETD(lam="l")
+        region = otd.stability_region(problem, learner, "l", domain=sp.Interval(0, 2))
+        assert all(e.q < 100 for e in region.boundary if e.is_Rational)
+
+    @pytest.mark.parametrize("found", [([], set(), set()), None])
+    def test_a_gap_that_is_decided_against_its_boxes_is_a_mistake_of_ours(self, found, monkeypatch):
+        """A span that had lost a dimension made no range of the gap stable: the region ended at 16191/16384."""
+
+        def wrong(problem, learner, symbol, sampling, inside):
+            return found or ([inside], set(), set())
+
+        monkeypatch.setattr(regions, "exactly", wrong)
+        with pytest.raises(AssertionError, match="contradict each other at gamma = 16"):
+            otd.stability_region(six_states(), otd.TD(), "gamma")
