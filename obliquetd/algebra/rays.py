@@ -45,7 +45,7 @@ class Ray:
     >>> ray.formula, ray.inside
     (x/(1 - x) + 2, Interval.Ropen(0, 1))
     >>> ray.back(sp.Union(sp.Interval.Ropen(0, sp.sqrt(2) / 2), sp.Interval(sp.Rational(3, 4), 1)))
-    Union(Interval(5, oo), Interval.Ropen(2, sqrt(2) + 3))
+    Union(Interval.Ropen(2, sqrt(2) + 3), Interval(5, oo))
     """
 
     whole: sp.Interval

@@ -32,6 +32,7 @@ from obliquetd.algebra.factoring import factors_of
 from obliquetd.algebra.intervals import SignRange
 from obliquetd.algebra.preimage import Limit, critical_factors, ranges_of
 from obliquetd.algebra.roots import rational_between, real_roots
+from obliquetd.algebra.shifts import Bounds, bounds_of, sign_from
 
 __all__ = ["KnownSigns", "SignRange", "known_of"]
 
@@ -76,6 +77,11 @@ class KnownSigns:
             return [self]
         boxes = itertools.product(*([(r,) for r in x] for x in self.ranges.values()))
         return [KnownSigns(dict(zip(self.ranges, box, strict=True)), self.given) for box in boxes]
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What the given signs say of polynomials that differ from theirs by a number."""
+        return bounds_of(self.given.items())
 
     def says_as(self, other: KnownSigns) -> bool:
         """Whether the other knows the same."""
@@ -171,7 +177,7 @@ class KnownSigns:
             found = None
         else:
             box = [self.ranges.get(s, EVERYWHERE)[0].widened() for s in factor.ring.symbols]
-            found = sign_on_box(factor, box)
+            found = sign_on_box(factor, box) or sign_from(self.bounds, factor)
         return None if found is None else found * turn
 
 
@@ -373,16 +379,18 @@ def _signs_between(
 ) -> dict[Any, int]:
     """Signs of polynomials in one symbol that bound its ranges, where these have an irrational end.
 
-    A polynomial without a zero inside the ranges has one sign in each, so that one sample tells; one that touches an end
-    of a formula's range inside, as x does of x^2 in [0, 1), has no sign of its own there.
+    One that has no zero inside of them has the sign of a sample of each; one that touches the end of a formula's
+    range inside, as x does of x^2 in [0, 1), has no sign of its own there.
     """
     if all(r == r.widened() for r in ranges):
         return {}  # they are found as any other sign is
-    samples = [rational_between(r.low, r.high) for r in ranges]
     found = {}
     for polynomial in {f for limit in limits for f in critical_factors(limit)}:
         roots = real_roots(sp.Poly(polynomial, symbol))
-        signs = {int(sp.sign(polynomial.subs(symbol, x))) for x in samples}
-        if len(signs) == 1 and not any(r.low < x < r.high for r in ranges for x in roots):
-            found[polynomial] = signs.pop()
+        if any(r.low < root < r.high for r in ranges for root in roots):
+            continue
+        samples = (rational_between(r.low, r.high) for r in ranges)
+        sign = _agreed(int(sp.sign(polynomial.subs(symbol, x))) for x in samples)
+        if sign is not None:
+            found[polynomial] = sign
     return found

@@ -324,8 +324,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         Parameters
         ----------
         domain : sympy.Interval, optional
-            Where to look, cut to where there is a problem. Unless given, wherever the discount is below
-            1, and no probability and no weight is at an end of its range.
+            Where to look; unless given, where discounts are below 1, and nothing else ends a range.
 
         Examples
         --------
