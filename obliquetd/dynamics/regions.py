@@ -20,7 +20,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,6 +30,7 @@ from obliquetd.algebra.boxes import all_boxes
 from obliquetd.algebra.intervals import holds, is_part
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
+from obliquetd.dynamics.fitting import Fitting
 from obliquetd.dynamics.function_field import Found, crossings, exactly
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
@@ -98,18 +98,10 @@ def stability_region(
     >>> stability_region(two_state("9/10"), TD(lam="l"), "l")
     Interval.Lopen(4/9, 1)
     """
-    return region_of(learner, problem, symbol, domain, sampling)
+    if isinstance(learner, Fitting):
+        from obliquetd.dynamics.iteration import region_of_fitting  # which takes from this file
 
-
-@functools.singledispatch
-def region_of(
-    learner: Any,
-    problem: PolicyEvaluation,
-    symbol: Any,
-    domain: sp.Interval | None,
-    sampling: str | None,
-) -> sp.Set:
-    """The region of a learner, or of what another module registers, as the iterations do."""
+        return region_of_fitting(learner, problem, symbol, domain, sampling)
     require_learner(learner)
     found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
