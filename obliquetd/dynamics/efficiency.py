@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from functools import cached_property, singledispatch
+from functools import cached_property
 from typing import Any
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, number_text, parse_number
@@ -35,6 +35,7 @@ from obliquetd.dynamics.stability import verdict_on
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, UnstableError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.fixed_point import HasLimit
 from obliquetd.problem.rounding import error_bound
 
 __all__ = ["Efficiency", "efficiency", "efficiency_of"]
@@ -45,8 +46,7 @@ LEAST_SQUARES = "otd.LSTD(lam) needs only a non-singular A, and its efficiency i
 class Efficiency(BesideTheAverage):
     """The noise of a learner at its fixed point; made by :func:`efficiency`.
 
-    All matrices are of x, which is theta, or (theta, w) for gradient learners; :meth:`of_theta`
-    takes theta's block.
+    All matrices are of x, which is theta, or (theta, w) for gradient learners; :meth:`of_theta` takes theta's block.
 
     Attributes
     ----------
@@ -391,10 +391,10 @@ def efficiency(
     return efficiency_of(learner, problem, sampling, theta0)
 
 
-@singledispatch
 def efficiency_of(
-    given: Any, problem: PolicyEvaluation, sampling: str | None, theta0: Any,
-    arithmetic: Arithmetic | None = None,
-) -> Efficiency:  # fmt: skip
-    """The efficiency of a learner, or of what a room below registers; an ``arithmetic`` may know more signs."""
+    given: Any, problem: PolicyEvaluation, sampling: str | None, theta0: Any, arithmetic: Any = None
+) -> Efficiency:
+    """The efficiency of a learner or of LSTD and its kin; an ``arithmetic`` may know more signs."""
+    if isinstance(given, HasLimit) and (own := given.efficiency_on(problem, sampling, theta0, arithmetic)):  # fmt: skip
+        return own  # type: ignore[no-any-return]
     return Efficiency(problem, require_learner(given), sampling, theta0, arithmetic)

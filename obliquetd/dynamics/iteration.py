@@ -32,7 +32,6 @@ from obliquetd.dynamics.iteration_region import (
     turned_of,
 )
 from obliquetd.dynamics.provenance import provenance
-from obliquetd.dynamics.regions import region_of
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.stability import routh_conditions, verdict_of
 from obliquetd.dynamics.stein import stein_certificate
@@ -315,14 +314,14 @@ def iteration(problem: PolicyEvaluation, fitting: Fitting) -> Iteration:
     return Iteration(problem, fitting)
 
 
-@region_of.register
-def _(
+def region_of_fitting(
     fitting: Fitting,
     problem: PolicyEvaluation,
     symbol: Any,
     domain: sp.Interval | None,
     sampling: str | None,
 ) -> sp.Set:
+    """What :func:`obliquetd.stability_region` says of an iteration, which has no sampling."""
     if sampling is not None:
         raise InputError(
             f"sampling is {sampling!r}, and {fitting.name} has none: it is an iteration with expectations in the weights xi; "

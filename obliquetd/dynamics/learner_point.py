@@ -8,13 +8,12 @@ from obliquetd.dynamics.efficiency import efficiency
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.learners import Learner
-from obliquetd.problem.fixed_point import FixedPoint, fixed_point_of
+from obliquetd.problem.fixed_point import FixedPoint
 from obliquetd.problem.projection import Solution
 
 __all__ = ["point_of_learner"]
 
 
-@fixed_point_of.register
 def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
     """Where a learner goes from weights 0: theta with A theta = b, free where A maps to zero.
 

@@ -20,7 +20,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +33,7 @@ from obliquetd.algebra.rays import Ray, has_limit
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.dynamics.domain import domain_of, formulas_of, limits_of
+from obliquetd.dynamics.fitting import Fitting
 from obliquetd.dynamics.function_field import Found, crossings, exactly
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
@@ -100,18 +100,10 @@ def stability_region(
     >>> stability_region(two_state("1/(1 + r)"), TD(), "r")
     Interval.open(1/5, oo)
     """
-    return region_of(learner, problem, symbol, domain, sampling)
+    if isinstance(learner, Fitting):
+        from obliquetd.dynamics.iteration import region_of_fitting  # which takes from this file
 
-
-@functools.singledispatch
-def region_of(
-    learner: Any,
-    problem: PolicyEvaluation,
-    symbol: Any,
-    domain: sp.Interval | None,
-    sampling: str | None,
-) -> sp.Set:
-    """The region of a learner, or of what another module registers, as the iterations do."""
+        return region_of_fitting(learner, problem, symbol, domain, sampling)
     require_learner(learner)
     found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)

@@ -108,9 +108,9 @@ class RuleOnNumbers:
         return list(self._outcomes())
 
     def _outcomes(self) -> Iterator[Sample]:
-        parts = list(self._transitions())
+        parts, paired = list(self._transitions()), self.learner.reads & TWIN
         for chance, t in parts:
-            if not self.learner.reads & TWIN:
+            if not paired:
                 yield Sample(t.s, t.n, chance, t)
                 continue
             for second, u in parts:

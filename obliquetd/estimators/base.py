@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -24,7 +24,7 @@ from obliquetd.estimators.rows import Rows
 from obliquetd.learners import Learner
 from obliquetd.learners.base import Parameter, nonnegative
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.problem.fixed_point import FixedPoint, fixed_point_of
+from obliquetd.problem.fixed_point import FixedPoint, HasLimit
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import Solution, solve_in_row_space
 
@@ -63,7 +63,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimator(ABC):
+class Estimator(HasLimit):
     """Settings, an equation and a fit; abstract. Each estimator is a frozen dataclass.
 
     A class names itself for people (``name``), for the command line (``key``) and its ``source``, and
@@ -251,8 +251,3 @@ def equation_of(problem: PolicyEvaluation, learner: Learner) -> Equation:
         dynamics.limit()  # which says what to do
     found = dynamics.expectation
     return Equation(operators_for(problem, learner), found.A, found.b)
-
-
-@fixed_point_of.register
-def _(given: Estimator, problem: Any) -> FixedPoint:
-    return given.limit(problem)

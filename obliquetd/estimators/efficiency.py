@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from obliquetd.algebra import Arithmetic, Matrix
 from obliquetd.dynamics.at_weights import mean_A, moments_with_A
-from obliquetd.dynamics.efficiency import Efficiency, efficiency_of
+from obliquetd.dynamics.efficiency import Efficiency
 from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
 from obliquetd.errors import KindError, MathematicalError, NotUniqueError
 from obliquetd.estimators.lstd import LeastSquares
@@ -147,14 +147,3 @@ class LeastSquaresEfficiency(Efficiency):
             Where the noise is infinite.
         """
         return self._ops.arithmetic.public(self._bias + self._rate / self._steps(t))
-
-
-@efficiency_of.register
-def _(
-    given: LeastSquares,
-    problem: PolicyEvaluation,
-    sampling: str | None,
-    theta0: Any,
-    arithmetic: Arithmetic | None = None,
-) -> Efficiency:
-    return LeastSquaresEfficiency(problem, given, sampling, theta0, arithmetic)

@@ -48,6 +48,11 @@ class LeastSquares(Estimator):
     def trace(self, rows: Rows) -> Any:
         """z_t for each row, (T, d)."""
 
+    def efficiency_on(self, problem: Any, sampling: Any, theta0: Any, arithmetic: Any) -> Any:
+        from obliquetd.estimators.efficiency import LeastSquaresEfficiency  # which knows this class
+
+        return LeastSquaresEfficiency(problem, self, sampling, theta0, arithmetic)
+
     def equation(self, problem: PolicyEvaluation) -> Equation:
         return equation_of(problem, self.learner)
 

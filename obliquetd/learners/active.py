@@ -12,7 +12,6 @@ the slots.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 from sympy import QQ
@@ -22,6 +21,7 @@ from obliquetd.errors import LearnerError
 from obliquetd.learners.base import Learner
 from obliquetd.learners.check import STATES, STEPS, Trial, qq
 from obliquetd.learners.evaluate import PlainRule, as_array
+from obliquetd.learners.functions import kept
 from obliquetd.learners.state import shapes
 from obliquetd.learners.words import Transition
 
@@ -68,7 +68,7 @@ class Rows(NamedTuple):
         return cls(matrix.indptr, matrix.indices, value, int(not alike))
 
 
-@cache
+@kept
 def is_local(learner: Learner) -> bool:
     """Whether a rule leaves features alone that are 0 everywhere but in the weights.
 

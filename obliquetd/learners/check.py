@@ -27,7 +27,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ from obliquetd.learners.candidates import number_for
 from obliquetd.learners.compiled import compiled_rule, float_numbers
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.evaluate import PlainRule, as_array
-from obliquetd.learners.functions import is_shipped
+from obliquetd.learners.functions import is_shipped, kept
 from obliquetd.learners.probes import PROBED, affine_where_probed
 from obliquetd.learners.state import views
 from obliquetd.learners.words import Transition
@@ -112,11 +111,12 @@ def check(learner: Learner, *, compiled: bool = True) -> Checked:
     """
     if isinstance(learner, type) or not isinstance(learner, Learner):
         raise LearnerError(f"{learner!r} is no learner; expected one such as TD(0.1)")
-    return _check(learner, compiled)
+    return Checked(learner, *_check(learner, compiled))
 
 
-@cache
-def _check(learner: Learner, compiled: bool) -> Checked:
+@kept
+def _check(learner: Learner, compiled: bool) -> tuple[str, str]:
+    """Why its rule cannot be simulated, and why not averaged."""
     try:
         for d in SIZES:
             trial = Trial(learner, d)
@@ -124,7 +124,7 @@ def _check(learner: Learner, compiled: bool) -> Checked:
             if compiled:
                 trial.compiles_to_itself()
     except (RefusalError, LearnerError) as refusal:
-        return Checked(learner, str(refusal), str(refusal))
+        return str(refusal), str(refusal)
     try:
         for d in SIZES:
             trial = Trial(learner, d)
@@ -134,8 +134,8 @@ def _check(learner: Learner, compiled: bool) -> Checked:
             if not affine_where_probed(trial):
                 raise RefusalError(PROBED)
     except RefusalError as refusal:
-        return Checked(learner, "", str(refusal))
-    return Checked(learner, "", "")
+        return "", str(refusal)
+    return "", ""
 
 
 def require_runnable(learner: Learner) -> None:
@@ -153,7 +153,7 @@ def require_averageable(learner: Learner) -> None:
         raise LearnerError(f"{learner.name} has no mean dynamics of the form b - A x: {reason}")
 
 
-@cache
+@kept
 def carries(learner: Learner) -> bool:
     """Whether a transition ever depends on what the one before it handed on.
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from obliquetd.learners.functions import digest, is_shipped, rebuilt
+from obliquetd.learners.functions import digest, is_shipped, kept, rebuilt
 from obliquetd.learners.words import Transition
 
 __all__ = [
@@ -162,13 +162,13 @@ def _with_helpers(function: Any, checked: bool, outermost: Callable[[Any], Any])
     return rebuilt(function, as_float, helper, outermost)
 
 
-@cache
+@kept
 def compiled_rule(function: Any) -> Any:
     """A rule and its helpers, compiled alone; an index outside an array is an IndexError."""
     return _with_helpers(function, True, functools.partial(_jit, checked=True))
 
 
-@cache
+@kept
 def compiled_driver(function: Any, loop: Any = drive) -> Any:
     """:func:`drive`, or another loop that calls ``rule``, around a rule, compiled."""
     named = _own(loop, f"{loop.__name__}_{function.__name__}_{digest(function)}")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 from sympy import QQ
 
 from obliquetd.learners.base import Learner
 from obliquetd.learners.check import SIZES, STEPS, Trial, less
+from obliquetd.learners.functions import kept
 
 __all__ = ["MOST_DEGREE", "degree", "degree_of"]
 
 MOST_DEGREE = 4
 
 
-@cache
+@kept
 def degree(learner: Learner) -> int | None:
     """The degree of one step as a polynomial in alpha: 1 for most, 2 for mirror-prox; None for none.
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import simplest_fraction
-from obliquetd.learners.functions import rebuilt
+from obliquetd.learners.functions import kept, rebuilt
 from obliquetd.learners.state import layout, placed, size
 from obliquetd.learners.words import Transition
 
@@ -43,7 +43,7 @@ def written(value: float) -> Fraction:
     return Fraction(int(found.numerator), int(found.denominator))
 
 
-@lru_cache(256)
+@kept
 def on_numbers(function: Any, convert: Convert) -> Any:
     """A rule whose constants are numbers of the kind that it runs on."""
 

@@ -12,12 +12,12 @@ import dis
 import hashlib
 import types
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 from obliquetd.errors import LearnerError
 
-__all__ = ["digest", "functions_of", "is_shipped", "reads", "rebuilt"]
+__all__ = ["digest", "functions_of", "is_shipped", "kept", "reads", "rebuilt"]
 
 Leaf = Callable[[Any], Any]
 
@@ -73,11 +73,16 @@ def _module(module: types.ModuleType, function: Any, translated: Callable[[Any],
         for name in _names(function.__code__)
         if isinstance(getattr(module, name, None), types.FunctionType)
     }
-    if not used or module.__name__.split(".")[0] in ("numpy", "math"):
+    if not used or _is_numerical(module):
         return module
     twin = types.ModuleType(module.__name__)
     twin.__dict__.update({**module.__dict__, **{k: translated(v) for k, v in used.items()}})
     return twin
+
+
+def _is_numerical(module: types.ModuleType) -> bool:
+    """Whether a module is one whose functions the compiler knows."""
+    return module.__name__.split(".")[0] in ("numpy", "math")
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -120,7 +125,7 @@ def functions_of(function: Any) -> list[Any]:
         for value in values:
             if isinstance(value, types.FunctionType):
                 visit(value)
-            elif isinstance(value, types.ModuleType):
+            elif isinstance(value, types.ModuleType) and not _is_numerical(value):
                 for name in _names(f.__code__):
                     if isinstance(part := getattr(value, name, None), types.FunctionType):
                         visit(part)
@@ -129,13 +134,70 @@ def functions_of(function: Any) -> list[Any]:
     return list(found)
 
 
-@cache
+class _Itself:
+    """A value as a part of a key, equal to the same object alone: an array has no hash, and 1 is not 1.0."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value  # held, so that no other object gets its place
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _outside(rule: Any) -> tuple[_Itself, ...]:
+    """What a rule finds outside of itself now: its helpers and its constants.
+
+    The package's own functions stay what they are; what they are handed in a closure may not.
+    """
+    if not isinstance(rule, types.FunctionType) or (_is_own(rule) and rule.__closure__ is None):
+        return ()
+    found = functions_of(rule)
+    return (
+        *map(_Itself, found),
+        *(_Itself(v) for f in found if not _is_own(f) for v in _values(f)),
+    )
+
+
+def _values(function: Any) -> Iterator[Any]:
+    """The globals and the closure of a function; of a module what the function takes of it."""
+    for _, value in _globals_of(function):
+        if not isinstance(value, types.ModuleType):
+            yield value
+        elif not _is_numerical(value):
+            names = _names(function.__code__)
+            yield from (getattr(value, name) for name in names if hasattr(value, name))
+    yield from (cell.cell_contents for cell in function.__closure__ or ())
+
+
+def kept(make: Callable[..., Any]) -> Any:
+    """What is made of a rule, the first argument, or of a learner, kept while the rule finds the same outside of itself.
+
+    Where a helper is defined anew, or a constant set anew, as in a notebook, the same function is another rule.
+    """
+    made = lru_cache(1024)(lambda _outside, *given, **named: make(*given, **named))
+
+    @wraps(make)
+    def ask(*given: Any, **named: Any) -> Any:
+        rules = (given[0], *(x.rule for x in given if hasattr(x, "rule")))
+        return made(tuple(map(_outside, rules)), *given, **named)
+
+    return ask
+
+
+def _is_own(function: Any) -> bool:
+    return bool(function.__module__.startswith("obliquetd."))
+
+
+@kept
 def is_shipped(function: Any) -> bool:
     """Whether a rule and all of its helpers are the package's own."""
-    return all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
+    return all(map(_is_own, functions_of(function)))
 
 
-@cache
+@kept
 def reads(function: Any) -> frozenset[str]:
     """The names that the rule or a helper takes of a transition.
 
@@ -161,7 +223,7 @@ def _attributes(code: types.CodeType) -> Iterator[tuple[str, str]]:
         before = instruction.argval if instruction.opname.startswith("LOAD_FAST") else None
 
 
-@cache
+@kept
 def digest(function: Any) -> str:
     """A digest of a rule and its helpers: text, constants and closures."""
     parts = hashlib.sha256()

@@ -14,6 +14,7 @@ import sympy as sp
 from obliquetd.learners.base import Learner, StepSize, unit
 from obliquetd.learners.by_state import by_state, entry, same, state_numbers
 from obliquetd.learners.emphatic import Lam
+from obliquetd.learners.functions import kept
 from obliquetd.learners.state import ByState, Theta, Trace
 from obliquetd.learners.words import Transition, emphatic
 
@@ -47,7 +48,7 @@ def weighted_by(emphasis: Callable[[Any], Any]) -> Callable[..., Any]:
     return weighted_td
 
 
-@cache
+@kept
 def is_of_the_problem(emphasis: Callable[[Any], Any]) -> bool:
     """Whether a function is one of the problem, and not of a transition.
 

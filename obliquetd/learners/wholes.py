@@ -23,7 +23,7 @@ from obliquetd.learners.forms import (
     Place,
     Row,
 )
-from obliquetd.learners.functions import rebuilt
+from obliquetd.learners.functions import kept, rebuilt
 from obliquetd.learners.state import shapes
 
 __all__ = ["Features", "PerState", "Store", "is_of_wholes", "on_forms", "slots_of", "stores"]
@@ -152,7 +152,7 @@ def places(strict: bool) -> Any:
     return over
 
 
-@cache
+@kept
 def on_forms(rule: Any, *, strict: bool) -> Any:
     """A rule whose constants are fractions, and whose loops over the features are of whole vectors."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
-from functools import cached_property, singledispatch
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from obliquetd.algebra import Matrix, SolveReport, number_text
@@ -16,6 +18,7 @@ from obliquetd.errors import (
     UndefinedError,
     did_you_mean,
 )
+from obliquetd.learners import Learner
 from obliquetd.problem import metrics
 from obliquetd.problem.native import Operators
 from obliquetd.problem.piecewise import PiecewiseFixedPoint
@@ -23,7 +26,10 @@ from obliquetd.problem.projection import Solution, project_obliquely, solve_proj
 from obliquetd.problem.requests import read_weighting
 from obliquetd.problem.weightings import METHODS, WEIGHTINGS
 
-__all__ = ["FixedPoint", "fixed_point_of", "label_of"]
+__all__ = ["FixedPoint", "HasLimit", "fixed_point_of", "label_of"]
+
+OF_LEARNERS = "obliquetd.dynamics.learner_point"
+"""The module that finds a learner's fixed point, below this one; imported where it is asked."""
 
 
 class FixedPoint(Equations):
@@ -221,16 +227,35 @@ class FixedPoint(Equations):
             return f"FixedPoint({self.name!r}: {error})"
 
 
-@singledispatch
-def fixed_point_of(given: Any, problem: Any) -> FixedPoint:
-    """The fixed point that a name, an X, weights Omega, a fixed point or a learner means.
+class HasLimit(ABC):
+    """What leads somewhere on a problem and says itself where, as every estimator does; abstract."""
 
-    A generic function: a room below adds a kind of its own with ``fixed_point_of.register``, as
-    :mod:`obliquetd.dynamics` does for learners. This one reads a matrix.
+    @abstractmethod
+    def limit(self, problem: Any) -> FixedPoint:
+        """The fixed point on a problem."""
+
+    def efficiency_on(self, problem: Any, sampling: Any, theta0: Any, arithmetic: Any) -> Any:  # noqa: ARG002
+        """How noisy it is there, an ``Efficiency``; None where that is not known."""
+        return None
+
+
+def fixed_point_of(given: Any, problem: Any) -> FixedPoint:
+    """The fixed point that a name, an X, weights Omega, a fixed point, a learner or an estimator means.
+
+    Each kind is told by its class, and what it needs is imported here: nothing has to be loaded before.
     """
+    if isinstance(given, str):
+        return _named(given, problem)
+    if isinstance(given, FixedPoint):
+        return _of_this_problem(given, problem)
+    if isinstance(given, Learner):
+        found: FixedPoint = import_module(OF_LEARNERS).point_of_learner(given, problem)
+        return found
+    if isinstance(given, HasLimit):
+        return given.limit(problem)
     _refuse_class(given)
-    name, found = read_weighting(problem.native, given)
-    X = problem.native.Xi_Phi.scale_rows(found) if name == "Omega" else found
+    name, weighting = read_weighting(problem.native, given)
+    X = problem.native.Xi_Phi.scale_rows(weighting) if name == "Omega" else weighting
     return FixedPoint(problem.native, name, X)
 
 
@@ -238,16 +263,14 @@ def _refuse_class(given: Any) -> None:
     """InputError for a class in place of one of its objects, such as TD for TD()."""
     if not isinstance(given, type):
         return
-    read = fixed_point_of.dispatch(given) is not fixed_point_of.dispatch(object)
-    learner = read and not issubclass(given, str | FixedPoint)
+    learner = issubclass(given, Learner | HasLimit)
     way_out = f"make a learner, {given.__name__}(), or give" if learner else "give a learner, or"
     raise InputError(
         f"{given.__name__} is a class; {way_out} one of the names {', '.join(METHODS)}"
     )
 
 
-@fixed_point_of.register
-def _(given: str, problem: Any) -> FixedPoint:
+def _named(given: str, problem: Any) -> FixedPoint:
     if given not in WEIGHTINGS:
         raise InputError(
             f"no fixed point is called {given!r}; {did_you_mean(given, METHODS)}expected one of {', '.join(METHODS)}, or X= or "
@@ -271,8 +294,7 @@ def _(given: str, problem: Any) -> FixedPoint:
     return cases[0].value if len(cases) == 1 else several
 
 
-@fixed_point_of.register
-def _(given: FixedPoint, problem: Any) -> FixedPoint:
+def _of_this_problem(given: FixedPoint, problem: Any) -> FixedPoint:
     if given.native.inputs is not problem.inputs:
         raise InputError(
             f"the fixed point {given!r} is of another problem; make it with problem.fixed_point of "

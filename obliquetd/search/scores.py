@@ -8,7 +8,6 @@ some candidates. Other rules, and candidates in doubt, go one by one.
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from obliquetd.dynamics.pairs import LookedUp, PairMeans, PairTable
 from obliquetd.dynamics.tapes import may_be_recorded
 from obliquetd.errors import MathematicalError
 from obliquetd.learners import Learner
-from obliquetd.learners.functions import is_shipped
+from obliquetd.learners.functions import is_shipped, kept
 from obliquetd.search.families import Family, Genome
 
 __all__ = ["Scores", "runs_in_blocks", "score", "scores"]
@@ -133,34 +132,18 @@ def means_of(
         return PairMeans(table, arrows, len(genomes)), inside
     blocks, inside = family.blocks(genomes)
     if table is None:
-        _judged_without[family, learner] += blocks.chance.size
         return BlockMeans(BlockRule(learner, blocks)), inside
     kinds = np.array(family.kind_of)
     return BlockMeans(LookedUp(learner, blocks, table, family.codes(genomes).T, kinds)), inside
 
 
 def table_of(family: Family, learner: Learner) -> PairTable | None:
-    """What the rule makes of all pairs of feature vectors; None where it reads more than these, or they are many.
-
-    They are not too many where as many outcomes have been judged without a table.
-    """
-    outcomes = _outcomes_of_a_table(family, learner)
-    if outcomes > max(LARGEST_TABLE, _judged_without[family, learner]):
+    """What the rule makes of all pairs of feature vectors; None where it reads more than these, or they are many."""
+    if not may_be_recorded(learner):
         return None
-    return _made_table(family, learner)
-
-
-_judged_without: Counter[tuple[Family, Learner]] = Counter()
-"""Outcomes that were judged without a table: how long a search goes on is not known before."""
-
-
-@lru_cache(64)
-def _outcomes_of_a_table(family: Family, learner: Learner) -> float:
     outcomes = len(family.kinds) * family.vectors_count**2
-    if not may_be_recorded(learner) or outcomes > MOST_NUMBERS:
-        return np.inf
     numbers = outcomes * (2 * learner.size(family.features) ** 2 + 1)
-    return outcomes if numbers <= MOST_NUMBERS else np.inf
+    return _made_table(family, learner) if numbers <= MOST_NUMBERS else None
 
 
 @lru_cache(16)
@@ -188,13 +171,13 @@ def _holds(
     return True
 
 
-LARGEST_TABLE, MOST_NUMBERS = 20_000, 6_000_000
-"""Outcomes of a table of pairs that is made at once, in some milliseconds; and numbers of one of some 50 MB."""
+MOST_NUMBERS = 6_000_000
+"""Numbers of the largest table of pairs: some 50 MB, which are made in half a second; most tables take milliseconds."""
 CLOSE = 1e-5
 """The distance of two scores that rounding can make where an eigenvalue is a multiple one."""
 
 
-@lru_cache(64)
+@kept
 def runs_in_blocks(family: Family, learner: Learner) -> bool:
     """Whether a rule makes the same of candidates in a block as outcome by outcome."""
     if learner.derives:  # each problem gives it other numbers

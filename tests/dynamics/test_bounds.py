@@ -4,6 +4,7 @@ import itertools
 import re
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ import obliquetd as otd
 from obliquetd import MDP, Policy, PolicyEvaluation
 from obliquetd.algebra import parse_number, read_matrices
 from obliquetd.domains import random_problem, two_state
-from obliquetd.dynamics.bounds.bound import FAMILY, Bound
+from obliquetd.dynamics.bounds.bound import Bound
 from obliquetd.dynamics.bounds.outward import distances, rounded
+from obliquetd.dynamics.bounds.theorems import BOUNDS, approximation, independent, trajectory
+from obliquetd.dynamics.bounds.theorems.approximation import ObliqueNorm
 from obliquetd.dynamics.bounds.theorems.trajectory import Trajectory
 from obliquetd.errors import HypothesisError, InputError, KindError
 from obliquetd.learners import ETD, TD, Harmonic, RobbinsMonro
@@ -429,7 +432,7 @@ def test_the_tables():
     base = random_problem(3, 1, seed=1, on_policy=True, discount="1/2")
     found = otd.bounds(base.replace(features=base.Phi / 8), TD("1/2000"))
     lines = str(found).splitlines()
-    assert len(lines) == 1 + len(found) == 1 + len(FAMILY)
+    assert len(lines) == 1 + len(found) == 1 + len(BOUNDS)
     assert any(line.startswith("decaying") and "step size" in line for line in lines)
     assert "averaged" in repr(found)
     assert "Tsitsiklis" in found._repr_html_()
@@ -442,17 +445,34 @@ def test_the_tables():
 
 
 def test_a_theorem_of_ones_own_is_one_class():
-    class Mine(FAMILY["oblique"]):
+    problem = random_problem(3, 1, seed=1, on_policy=True)
+    before = list(otd.bounds(problem, TD()).rows())
+
+    class Mine(ObliqueNorm):
         name = "mine"
 
         def _squared_factor(self):
             return sp.Integer(10_000)
 
-    try:
-        found = otd.bounds(random_problem(3, 1, seed=1, on_policy=True), TD())
-        assert found["mine"].factor == 100
-    finally:
-        del FAMILY["mine"]
+    class Oblique(Mine):
+        name = "oblique"
+
+    assert otd.bounds(problem, TD(), also=[Mine])["mine"].factor == 100
+    assert list(otd.bounds(problem, TD()).rows()) == before  # that a class was made changes nothing
+    with pytest.raises(InputError, match="two theorems are called 'oblique'; give Oblique a name"):
+        otd.bounds(problem, TD(), also=[Oblique])
+
+
+def test_every_theorem_of_the_package_is_listed():
+    named = [
+        kind
+        for module in (approximation, independent, trajectory)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, Bound) and "name" in vars(kind)
+    ]
+    assert list(dict.fromkeys(named)) == list(BOUNDS)
+    files = {p.stem for p in Path(approximation.__file__).parent.glob("*.py")}
+    assert files == {"__init__", "approximation", "independent", "trajectory"}
 
 
 def test_floats_are_the_exact_numbers():
@@ -471,9 +491,7 @@ def test_floats_are_the_exact_numbers():
 
 
 def test_the_docstrings_prove_what_is_printed():
-    assert all(
-        "Proof" in (kind.__doc__ or "") for kind in FAMILY.values() if kind is not Trajectory
-    )
+    assert all("Proof" in (kind.__doc__ or "") for kind in BOUNDS if kind is not Trajectory)
     assert issubclass(Trajectory, Bound)
 
 

@@ -75,23 +75,20 @@ def test_what_a_table_cannot_tell_has_none():
             PairTable(twin, family.vectors(), family.kinds, 0.9)
 
 
-def test_a_large_table_is_made_where_the_search_is_long(monkeypatch):
-    family, learner = FAMILIES["off-policy"](3, 2, "4/5", 2), SETD()
+@pytest.mark.parametrize("learner", [TD(), SETD(), GTD2()], ids=lambda x: x.name)
+def test_the_way_is_chosen_by_size_and_not_by_what_was_judged_before(learner, monkeypatch):
+    """25^2 pairs and two kinds of actions are 1,250 outcomes, a block of 30 candidates has 270."""
+    family = FAMILIES["off-policy"](3, 2, "4/5", 2)
     drawn = genomes(family, 30, 3)
-    monkeypatch.setattr(judging, "LARGEST_TABLE", 100)
     assert runs_in_blocks(family, learner)
-    first = scores(family, learner, drawn)
-    assert table_of(family, learner) is None
-    for _ in range(
-        10
-    ):  # 25^2 pairs and two kinds of actions are 1,250 outcomes, a block of 30 candidates has 270
-        then = scores(family, learner, drawn)
+    with monkeypatch.context() as smaller:
+        smaller.setattr(judging, "MOST_NUMBERS", 1_000)
+        found = [scores(family, learner, drawn).values for _ in range(10)]
+        assert table_of(family, learner) is None
+        assert all((values == found[0]).all() for values in found)
     assert table_of(family, learner) is not None
-    np.testing.assert_allclose(then.values, first.values, atol=1e-12)
-    monkeypatch.setattr(judging, "MOST_NUMBERS", 1_000)
-    judging._outcomes_of_a_table.cache_clear()
-    assert table_of(family, learner) is None
-    judging._outcomes_of_a_table.cache_clear()
+    by_table = scores(family, learner, drawn).values
+    np.testing.assert_allclose(by_table, found[0], atol=1e-12)
 
 
 def test_only_kinds_of_actions_that_move_something_are_looked_up():

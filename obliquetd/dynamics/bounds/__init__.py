@@ -3,9 +3,9 @@
 ========================  ====================================================================
 :mod:`.setting`           what theorems speak of, computed: kappa, omega, the fixed point, ...
 :mod:`.hypotheses`        what theorems require, as data
-:mod:`.bound`             one theorem on one problem; a subclass is a member of the family
+:mod:`.bound`             one theorem on one problem
 :mod:`.squared_errors`    the exact curve
-:mod:`.theorems`          one file a kind of theorem; a file or a class there is all it takes
+:mod:`.theorems`          one file a kind of theorem, and the one list of them
 ========================  ====================================================================
 """
 

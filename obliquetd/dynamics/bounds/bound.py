@@ -17,10 +17,7 @@ from obliquetd.dynamics.bounds.setting import Setting
 from obliquetd.errors import HypothesisError, InputError
 from obliquetd.frames import Tabular
 
-__all__ = ["FAMILY", "Bound", "Curve", "Point", "text_table"]
-
-FAMILY: dict[str, type[Bound]] = {}
-"""Every bound by name: a subclass with a name enters by itself."""
+__all__ = ["Bound", "Curve", "Point", "text_table"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +82,8 @@ class Curve(HtmlTable, Tabular):
 class Bound(ABC):
     """A theorem on a problem; abstract. A subclass states it, and proves it in its docstring.
 
+    One of your own is shown beside the others with ``bounds(problem, learner, also=[Mine])``.
+
     Attributes
     ----------
     name : str
@@ -100,11 +99,6 @@ class Bound(ABC):
     quantity: ClassVar[str]
     source: ClassVar[str]
     first: ClassVar[Any] = 0
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "name" in vars(cls):
-            FAMILY[cls.name] = cls
 
     def __init__(self, at: Setting) -> None:
         self.at = at

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from obliquetd.algebra import cell_text
 from obliquetd.display import HtmlTable
-from obliquetd.dynamics.bounds import theorems  # noqa: F401 - reading them makes them known
-from obliquetd.dynamics.bounds.bound import FAMILY, Bound, Curve, text_table
+from obliquetd.dynamics.bounds.bound import Bound, Curve, text_table
 from obliquetd.dynamics.bounds.setting import Setting
+from obliquetd.dynamics.bounds.theorems import BOUNDS
 from obliquetd.dynamics.sampling import check_sampling
 from obliquetd.errors import InputError, did_you_mean
 from obliquetd.frames import Tabular
@@ -22,9 +22,15 @@ __all__ = ["Bounds", "bounds"]
 class Bounds(HtmlTable, Tabular):
     """What :func:`bounds` returns: every theorem by name, the table of them, and their curves."""
 
-    def __init__(self, at: Setting) -> None:
+    def __init__(self, at: Setting, kinds: Iterable[type[Bound]]) -> None:
         self._at = at
-        self._found = {name: kind(at) for name, kind in FAMILY.items()}
+        self._found: dict[str, Bound] = {}
+        for kind in kinds:
+            if kind.name in self._found:
+                raise InputError(
+                    f"two theorems are called {kind.name!r}; give {kind.__name__} a name of its own"
+                )
+            self._found[kind.name] = kind(at)
 
     def __getitem__(self, name: str) -> Bound:
         if name not in self._found:
@@ -105,6 +111,7 @@ def bounds(
     theta0: Any = None,
     *,
     sampling: str | None = None,
+    also: Iterable[type[Bound]] = (),
 ) -> Bounds:
     r"""Published bounds beside the exact numbers that they bound, and how loose each is on a problem.
 
@@ -133,6 +140,8 @@ def bounds(
         Zero unless given.
     sampling : {"trajectory", "iid"}, optional
         None is, for each bound, what it is stated for.
+    also : iterable of classes, optional
+        Theorems of your own, subclasses of :class:`obliquetd.dynamics.bounds.Bound`.
 
     Returns
     -------
@@ -144,7 +153,7 @@ def bounds(
     KindError
         For symbols.
     InputError
-        For what is no learner, and no sampling.
+        For what is no learner, and no sampling, and for two theorems of one name.
 
     Examples
     --------
@@ -163,4 +172,4 @@ def bounds(
     (2, 'a constant or no step size')
     """
     check_sampling(sampling)
-    return Bounds(Setting(problem, learner, theta0, sampling))
+    return Bounds(Setting(problem, learner, theta0, sampling), (*BOUNDS, *also))

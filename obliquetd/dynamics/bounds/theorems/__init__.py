@@ -1,7 +1,23 @@
-"""The theorems, one file a kind. Each file that lies here is read, and each bound in it is known."""
+"""The theorems, one file a kind; :data:`BOUNDS` is the one list of them."""
 
-import importlib
-import pkgutil
+from obliquetd.dynamics.bounds.bound import Bound
+from obliquetd.dynamics.bounds.theorems.approximation import (
+    Contraction,
+    InstanceFactor,
+    ObliqueNorm,
+    Pythagoras,
+)
+from obliquetd.dynamics.bounds.theorems.independent import (
+    AveragedIterate,
+    DecayingStep,
+    LastIterate,
+)
+from obliquetd.dynamics.bounds.theorems.trajectory import Trajectory
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+__all__ = ["BOUNDS"]
+
+BOUNDS: tuple[type[Bound], ...] = (
+    Contraction, Pythagoras, InstanceFactor, ObliqueNorm,
+    AveragedIterate, LastIterate, DecayingStep, Trajectory,
+)  # fmt: skip
+"""In the order of the tables."""
