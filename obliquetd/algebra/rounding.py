@@ -32,6 +32,7 @@ __all__ = [
     "STATIONARY",
     "UNSTABLE",
     "dots_bound",
+    "lost",
     "negligible",
     "power_of_two",
     "product_bound",
@@ -129,6 +130,17 @@ def product_bound(a: Any, a_error: Any, b: Any, b_error: Any, *, right: bool) ->
     for k in range(b.shape[1]):
         out[:, [k]] = of(a, a_error, b[:, [k]], b_error[:, [k]])
     return out
+
+
+def lost(a: Any, a_error: Any, b: Any, b_error: Any) -> Any:
+    """What the entries of a @ b may lose below the range of floats: nothing where a row or a column is exactly 0."""
+
+    def counts(parts: tuple[Any, Any], axis: int) -> Any:
+        some = sum(np.asarray((part != 0).sum(axis=axis)).ravel() for part in parts)
+        return some != 0
+
+    places = counts((a, a_error), 1)[:, None] & counts((b, b_error), 0)
+    return SMALLEST * a.shape[1] * places
 
 
 def scaled_bound(a: Any, a_error: Any, by: Any, by_error: Any, scaled: Any) -> Any:
