@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import sympy as sp
 
 from obliquetd.algebra.field import FieldArithmetic
-from obliquetd.algebra.roots import in_order, real_roots
+from obliquetd.algebra.roots import in_order, rational_between, real_roots
 from obliquetd.algebra.signs import KnownSigns
 
 __all__ = [
@@ -47,28 +47,6 @@ def break_points(left: Any, right: Any, expressions: Iterable[Any], symbol: sp.S
             if polynomial.degree() > 0:
                 inner |= {root for root in real_roots(polynomial) if left < root < right}
     return [left, *in_order(inner), right]
-
-
-def rational_between(left: Any, right: Any) -> sp.Rational:
-    """A rational strictly between two reals, either of which may be infinite.
-
-    Examples
-    --------
-    >>> rational_between(sp.sqrt(2), sp.Rational(3, 2)), rational_between(1, sp.oo)
-    (1457/1000, 2)
-    """
-    if left == -sp.oo and right == sp.oo:
-        return sp.Integer(0)
-    if left == -sp.oo:
-        return sp.floor(right) - 1
-    if right == sp.oo:
-        return sp.ceiling(left) + 1
-    precision = 4
-    while True:
-        middle = sp.Rational(str(sp.N((left + right) / 2, precision)))
-        if left < middle < right:
-            return middle
-        precision *= 2
 
 
 @dataclass

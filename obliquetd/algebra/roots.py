@@ -15,7 +15,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-__all__ = ["RealRoot", "first_positive_root", "in_order", "real_roots"]
+__all__ = ["RealRoot", "first_positive_root", "in_order", "rational_between", "real_roots"]
 
 FAR = 2**10
 """Roots all of whose sizes are within this factor of one are left to sympy."""
@@ -83,6 +83,28 @@ class RealRoot(sp.Expr):
 def in_order(numbers: Iterable[Any]) -> list[Any]:
     """Exact real numbers from left to right."""
     return sorted(numbers, key=lambda r: sp.N(r, DIGITS))
+
+
+def rational_between(left: Any, right: Any) -> sp.Rational:
+    """A rational strictly between two reals, either of which may be infinite.
+
+    Examples
+    --------
+    >>> rational_between(sp.sqrt(2), sp.Rational(3, 2)), rational_between(1, sp.oo)
+    (1457/1000, 2)
+    """
+    if left == -sp.oo and right == sp.oo:
+        return sp.Integer(0)
+    if left == -sp.oo:
+        return sp.floor(right) - 1
+    if right == sp.oo:
+        return sp.ceiling(left) + 1
+    precision = 4
+    while True:
+        middle = sp.Rational(str(sp.N((left + right) / 2, precision)))
+        if left < middle < right:
+            return middle
+        precision *= 2
 
 
 def real_roots(polynomial: sp.Poly) -> list[Any]:

@@ -1,6 +1,6 @@
 """The cases of a computation whose signs depend on symbols, each with what holds in it.
 
-With one symbol its range is cut where a sign changes, exactly (:mod:`obliquetd.algebra.cells`). With
+With one symbol its ranges are cut where a sign changes, exactly (:mod:`obliquetd.algebra.cells`). With
 several, each polynomial whose sign is asked for and not known makes two cases, and so on in each: they are
 sets of inequalities. One that the range of a symbol rules out is left out.
 """
@@ -15,9 +15,10 @@ import sympy as sp
 
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
 from obliquetd.algebra.field import FieldArithmetic
+from obliquetd.algebra.intervals import SignRange
 from obliquetd.algebra.polynomial_ring import factors_of
-from obliquetd.algebra.signs import KnownSigns, SignRange, normal
-from obliquetd.errors import SignUndecidedError
+from obliquetd.algebra.signs import EVERYWHERE, KnownSigns, normal
+from obliquetd.errors import InputError, SignUndecidedError
 
 __all__ = ["SignCase", "sign_cases"]
 
@@ -50,6 +51,8 @@ def sign_cases(
     ------
     SignUndecidedError
         For more than 64 cases, and for a sign that no polynomial decides.
+    InputError
+        Where a symbol has no range at all.
 
     Examples
     --------
@@ -60,6 +63,13 @@ def sign_cases(
     >>> [(case.condition, case.value) for case in sign_cases(FieldArithmetic([x, y]), absolute)]
     [(x - y < 0, -x + y), (x - y > 0, x - y)]
     """
+    for symbol in arithmetic.symbols:
+        if not arithmetic.known.ranges.get(symbol, EVERYWHERE):
+            raise InputError(
+                f"there is no range of {symbol} in which every formula of the model and the learner "
+                f"lies where it has to, but single values at most; problem.valid_range('{symbol}') has "
+                "those of the model, and problem.subs puts one of them in"
+            )
     if len(arithmetic.symbols) == 1:
         return _along_one(arithmetic, compute)
     done: list[SignCase[Value]] = []
@@ -100,21 +110,19 @@ def _along_one(
     arithmetic: FieldArithmetic, compute: Callable[[FieldArithmetic], Value]
 ) -> list[SignCase[Value]]:
     (symbol,), known = arithmetic.symbols, arithmetic.known
-    whole = known.ranges.get(symbol, SignRange())
-
     out = []
-    cells = sign_cells(whole.low, whole.high, symbol, _asking(arithmetic, compute))
-    for k, cell in enumerate(cells):
-        here = SignRange(
-            cell.left,
-            cell.right,
-            whole.has_low and k == 0,
-            whole.has_high and k == len(cells) - 1,
-        )
-        ranges = {symbol: here} if here.is_rational else known.ranges
-        inner = FieldArithmetic([symbol], KnownSigns(ranges, {**known.given, **cell.value}))
-        domain = sp.Interval(here.low, here.high, not here.has_low, not here.has_high)
-        out.append(SignCase(domain.as_relational(symbol), compute(inner)))
+    for whole in known.ranges.get(symbol, EVERYWHERE):
+        cells = sign_cells(whole.low, whole.high, symbol, _asking(arithmetic, compute))
+        for k, cell in enumerate(cells):
+            here = SignRange(
+                cell.left,
+                cell.right,
+                whole.has_low and k == 0,
+                whole.has_high and k == len(cells) - 1,
+            )
+            signs = KnownSigns({symbol: (here,)}, {**known.given, **cell.value})
+            value = compute(FieldArithmetic([symbol], signs))
+            out.append(SignCase(here.as_set.as_relational(symbol), value))
     return out
 
 

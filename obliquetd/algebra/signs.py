@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +28,10 @@ import numpy.typing as npt
 import sympy as sp
 from sympy import QQ
 
+from obliquetd.algebra.intervals import SignRange
 from obliquetd.algebra.polynomial_ring import factors_of
+from obliquetd.algebra.preimage import Limit, critical_factors, ranges_of
+from obliquetd.algebra.roots import rational_between
 
 __all__ = ["KnownSigns", "SignRange", "known_of"]
 
@@ -40,50 +43,7 @@ MOST_COEFFICIENTS = 4_000
 """Coefficients up to which a polynomial is looked at."""
 
 Tensor = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class SignRange:
-    """Where a symbol lies: between two rationals or infinities; an end is in it or not.
-
-    Examples
-    --------
-    >>> str(SignRange.of(sp.Interval.Ropen(0, 1)))
-    '[0, 1)'
-    """
-
-    low: Any = -sp.oo
-    high: Any = sp.oo
-    has_low: bool = False
-    has_high: bool = False
-
-    @classmethod
-    def of(cls, interval: sp.Interval) -> SignRange:
-        """The range of an interval."""
-        return cls(interval.start, interval.end, not interval.left_open, not interval.right_open)
-
-    @property
-    def is_rational(self) -> bool:
-        """Whether its ends are rationals or infinite."""
-        return all(end.is_Rational or not end.is_finite for end in (self.low, self.high))
-
-    def inside(self) -> SignRange:
-        """Without its ends."""
-        return replace(self, has_low=False, has_high=False)
-
-    def __and__(self, other: SignRange) -> SignRange:
-        low, high = max(self.low, other.low), min(self.high, other.high)
-        return SignRange(
-            low,
-            high,
-            all(r.has_low for r in (self, other) if r.low == low),
-            all(r.has_high for r in (self, other) if r.high == high),
-        )
-
-    def __str__(self) -> str:
-        return (
-            f"{'[' if self.has_low else '('}{self.low}, {self.high}{']' if self.has_high else ')'}"
-        )
+EVERYWHERE = (SignRange(),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,20 +52,22 @@ class KnownSigns:
 
     Attributes
     ----------
-    ranges : mapping of symbol to SignRange
-        A symbol without one may be any real number.
+    ranges : mapping of symbol to tuple of SignRange
+        From left to right, each with some room; a symbol without an entry may be any real number.
     given : mapping of polynomial to sign
         Of irreducible polynomials, as :func:`normal` writes them.
     """
 
-    ranges: Mapping[sp.Symbol, SignRange] = field(default_factory=dict)
+    ranges: Mapping[sp.Symbol, tuple[SignRange, ...]] = field(default_factory=dict)
     given: dict[Any, int] = field(default_factory=dict)
     seen: dict[Any, int | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def inside(self) -> KnownSigns:
         """The same with no range having its ends."""
-        return KnownSigns({s: r.inside() for s, r in self.ranges.items()}, self.given)
+        return KnownSigns(
+            {s: tuple(r.inside() for r in parts) for s, parts in self.ranges.items()}, self.given
+        )
 
     def says_as(self, other: KnownSigns) -> bool:
         """Whether the other knows the same."""
@@ -113,14 +75,14 @@ class KnownSigns:
 
     def told(self, symbols: Iterable[sp.Symbol]) -> str:
         """The ranges in words."""
-        spans = {s: self.ranges.get(s) for s in symbols}
+        spans = {s: " or ".join(map(str, self.ranges.get(s, ()))) for s in symbols}
         return ", ".join(f"{s} in {r}" if r else f"any {s}" for s, r in spans.items())
 
     def and_also(self, other: KnownSigns) -> KnownSigns:
         """What the two know together."""
         ranges = dict(self.ranges)
-        for symbol, span in other.ranges.items():
-            ranges[symbol] = ranges.get(symbol, SignRange()) & span
+        for symbol, parts in other.ranges.items():
+            ranges[symbol] = _common(ranges.get(symbol, EVERYWHERE), parts)
         return KnownSigns(ranges, {**self.given, **other.given})
 
     def of_fraction(self, fraction: Any) -> int | None:
@@ -184,17 +146,26 @@ class KnownSigns:
             root = -shift / slope
             above = (slope > 0) == (sign > 0)
             half = SignRange(root, sp.oo) if above else SignRange(-sp.oo, root)
-            ranges[x] = ranges.get(x, SignRange()) & half
+            ranges[x] = _common(ranges.get(x, EVERYWHERE), (half,))
         return KnownSigns(ranges, {**self.given, polynomial: sign})
 
     @property
     def is_empty(self) -> bool:
-        """Whether a range has no inside left; then what was assumed is never so."""
-        return any(r.low >= r.high for r in self.ranges.values())
+        """Whether a symbol has no range left; then what was assumed is never so."""
+        return not all(self.ranges.values())
 
     def _by_range(self, factor: Any, turn: int) -> int | None:
-        found = sign_on_box(factor, [self.ranges.get(s, SignRange()) for s in factor.ring.symbols])
+        parts = (self.ranges.get(s, EVERYWHERE) for s in factor.ring.symbols)
+        boxes = itertools.product(*parts)
+        signs = {sign_on_box(factor, [r.widened() for r in box]) for box in boxes}
+        found = signs.pop() if len(signs) == 1 else None
         return None if found is None else found * turn
+
+
+def _common(one: Sequence[SignRange], other: Sequence[SignRange]) -> tuple[SignRange, ...]:
+    """What lies in ranges of both, where it has some room."""
+    both = (a & b for a in one for b in other)
+    return tuple(r for r in both if r.has_room)
 
 
 def normal(factor: Any) -> tuple[int, Any]:
@@ -330,52 +301,65 @@ def _halves(box: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return np.stack(left, axis=axis), np.stack(right[::-1], axis=axis)
 
 
-def known_of(formulas: Iterable[tuple[Any, sp.Interval]]) -> KnownSigns:
-    """What follows for the symbols from formulas that lie in an interval each.
+def known_of(formulas: Iterable[tuple[Any, sp.Set]]) -> KnownSigns:
+    """What follows for the symbols from formulas that lie in a set each.
 
-    An affine formula in one symbol says where the symbol lies; another one has two signs, at
-    the ends of its interval.
+    Formulas in one symbol say where that lies (:mod:`obliquetd.algebra.preimage`). One in several
+    has two signs, at the ends of its interval.
 
     Examples
     --------
     >>> p, q = sp.symbols("p q")
     >>> unit = sp.Interval(0, 1)
     >>> known = known_of([(p, unit), (1 - 2 * p, unit), (q, unit), (1 - p - q, unit)])
-    >>> [str(span) for span in known.ranges.values()], known.given == {p + q: 1, p + q - 1: -1}
-    (['[0, 1/2]', '[0, 1]'], True)
+    >>> known.told([p, q]), known.given == {p + q: 1, p + q - 1: -1}
+    ('p in [0, 1/2], q in [0, 1]', True)
+    >>> known_of([(1 / p**2, sp.Interval.Ropen(0, 1))]).told([p])
+    'p in (-oo, -1) or (1, oo)'
     """
-    found = KnownSigns()
-    for formula, interval in dict.fromkeys(formulas):
-        if formula.is_Symbol:
-            found = found.and_also(KnownSigns({formula: SignRange.of(interval)}))
+    alone: dict[sp.Symbol, list[Limit]] = {}
+    given: dict[Any, int] = {}
+    for limit in dict.fromkeys(Limit(*pair) for pair in formulas):
+        symbols = limit.formula.free_symbols
+        if len(symbols) == 1:
+            alone.setdefault(next(iter(symbols)), []).append(limit)
+        elif symbols:
+            given |= _signs_at_ends(limit)
+    ranges = {s: tuple(r for r in ranges_of(x, s) if r.has_room) for s, x in alone.items()}
+    for symbol, limits in alone.items():
+        given |= _signs_between(limits, symbol, ranges[symbol])
+    return KnownSigns(ranges, given)
+
+
+def _signs_at_ends(limit: Limit) -> dict[Any, int]:
+    """The sign of f - low and of high - f, where it is that of one irreducible factor."""
+    formula, interval = limit
+    domain = QQ.frac_field(*sorted(formula.free_symbols, key=str))
+    found = {}
+    for end, sign in ((interval.inf, 1), (interval.sup, -1)):
+        if not end.is_finite:
             continue
-        symbols = list(formula.free_symbols)
-        if (
-            len(symbols) == 1
-            and formula.is_polynomial(*symbols)
-            and sp.degree(formula, *symbols) == 1
-        ):
-            found = found.and_also(
-                KnownSigns({symbols[0]: _preimage(formula, symbols[0], interval)})
-            )
-            continue
-        if not symbols:
-            continue
-        domain = QQ.frac_field(*sorted(symbols, key=str))
-        ends = [(interval.start, 1), (interval.end, -1)]
-        for end, sign in ((e, s) for e, s in ends if e.is_finite):
-            fraction = domain.from_sympy(sp.cancel(formula - end))
-            factors = factors_of(fraction.numer)[1] + factors_of(fraction.denom)[1]
-            if len(factors) == 1 and factors[0][1] % 2:  # else it is not known whose sign it is
-                lead = fraction.numer.LC / fraction.denom.LC
-                found.given[normal(factors[0][0])[1]] = sign * (1 if lead > 0 else -1)
+        fraction = domain.from_sympy(sp.cancel(formula - end))
+        factors = factors_of(fraction.numer)[1] + factors_of(fraction.denom)[1]
+        if len(factors) == 1 and factors[0][1] % 2:  # else it is not known whose sign it is
+            lead = fraction.numer.LC / fraction.denom.LC
+            found[normal(factors[0][0])[1]] = sign * (1 if lead > 0 else -1)
     return found
 
 
-def _preimage(formula: Any, symbol: sp.Symbol, interval: sp.Interval) -> SignRange:
-    slope, shift = sp.Poly(formula, symbol).all_coeffs()
-    span = SignRange.of(interval)
-    low, high = (span.low - shift) / slope, (span.high - shift) / slope
-    if slope > 0:
-        return SignRange(low, high, span.has_low, span.has_high)
-    return SignRange(high, low, span.has_high, span.has_low)
+def _signs_between(
+    limits: Iterable[Limit], symbol: sp.Symbol, ranges: Sequence[SignRange]
+) -> dict[Any, int]:
+    """Signs of polynomials in one symbol that bound its ranges, where these have an irrational end.
+
+    Their zeros are ends of cells that a range is made of, so that one sample of each range tells.
+    """
+    if all(r == r.widened() for r in ranges):
+        return {}  # they are found as any other sign is
+    samples = [rational_between(r.low, r.high) for r in ranges]
+    found = {}
+    for polynomial in {f for limit in limits for f in critical_factors(limit)}:
+        signs = {int(sp.sign(polynomial.subs(symbol, x))) for x in samples}
+        if len(signs) == 1:
+            found[polynomial] = signs.pop()
+    return found

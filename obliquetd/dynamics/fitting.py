@@ -22,7 +22,7 @@ from obliquetd.errors import InputError, NotUniqueError
 from obliquetd.learners.base import Parameter
 from obliquetd.mdp.substitution import substitute
 
-__all__ = ["FQI", "MOST_UPDATES", "PFQI", "Fitting", "fitting_from_dict", "fitting_to_dict"]
+__all__ = ["FQI", "MOST_UPDATES", "PFQI", "STEP", "Fitting", "fitting_from_dict", "fitting_to_dict"]
 
 MOST_UPDATES = 2**12
 """Inner updates of one step: an exact M has some digits for each."""

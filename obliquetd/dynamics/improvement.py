@@ -25,9 +25,11 @@ from obliquetd.algebra.cells import (
     rational_between,
     sign_cells,
 )
+from obliquetd.algebra.intervals import parts_of
 from obliquetd.algebra.number_field import RootArithmetic
+from obliquetd.dynamics.domain import domain_of
 from obliquetd.dynamics.mean import MeanDynamics
-from obliquetd.dynamics.regions import NO_PROBLEM, domain_of, put_in, stability_region, the_symbol
+from obliquetd.dynamics.regions import NO_PROBLEM, put_in, stability_region, the_symbol
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
@@ -88,19 +90,22 @@ def improvement_region(
     """
     stable = stability_region(problem, learner, symbol, domain=domain, sampling=sampling)
     found = the_symbol(problem, learner, symbol)
-    inside = domain_of(problem, learner, found) if domain is None else domain
     on_cell = functools.partial(_gap_on_cell, problem, learner, sampling, theta0)
     better: list[sp.Set] = []
     points: set[Any] = set()
-    for cell in sign_cells(inside.start, inside.end, found, on_cell):
-        gap, critical = cell.value
-        ends = break_points(cell.left, cell.right, [gap, *critical], found)
-        points |= {end for end in ends if end in stable}
-        better += [
-            sp.Interval.open(a, b)
-            for a, b in itertools.pairwise(ends)
-            if gap.subs(found, rational_between(a, b)) < 0
-        ]
+    for inside in parts_of(domain_of(problem, learner, found, domain)):
+        if isinstance(inside, sp.FiniteSet):
+            points |= {end for end in inside if end in stable}
+            continue
+        for cell in sign_cells(inside.start, inside.end, found, on_cell):
+            gap, critical = cell.value
+            ends = break_points(cell.left, cell.right, [gap, *critical], found)
+            points |= {end for end in ends if end in stable}
+            better += [
+                sp.Interval.open(a, b)
+                for a, b in itertools.pairwise(ends)
+                if gap.subs(found, rational_between(a, b)) < 0
+            ]
     kept = [end for end in points if _is_better_at(problem, learner, found, end, sampling, theta0)]
     return stable & sp.Union(*better, sp.FiniteSet(*kept))
 

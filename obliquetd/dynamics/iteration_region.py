@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from obliquetd.algebra.cells import break_points, rational_between
+from obliquetd.algebra.intervals import parts_of
 from obliquetd.algebra.number_field import Real, RootArithmetic
+from obliquetd.dynamics.domain import domain_of
 from obliquetd.dynamics.function_field import crossings
-from obliquetd.dynamics.regions import NO_PROBLEM, domain_of, the_only_one
+from obliquetd.dynamics.regions import NO_PROBLEM, the_only_one
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
 from obliquetd.errors import InputError
 
@@ -52,50 +54,47 @@ def turned_of(coefficients: list[Any]) -> list[Any]:
 def region_of_iteration(it: Iteration, symbol: Any, domain: sp.Interval | None) -> sp.Set:
     """The values of the symbol for which the iteration converges from all weights."""
     found = _symbol(it, symbol)
-    inside = _domain(it, found) if domain is None else domain
     coefficients, ones = it._polynomial
     public = it._F.arithmetic.public
     q = [sp.factor(public(c)) for c in turned_of(coefficients)]
-    fragile = _fragile(it, q)
+    fragile = _in(found, _fragile(it, q))
     rests = not ones or it._rests(ones)
-    changing = [*crossings(q), q[0], *fragile, *it._critical, it.fitting.step]
-    ends = break_points(inside.start, inside.end, _in(found, changing), found)
-    weak = set(break_points(inside.start, inside.end, _in(found, fragile), found))
-    pieces = []
-    for a, b in itertools.pairwise(ends):
-        at = {found: rational_between(a, b)}
-        if it.fitting.step.subs(at) > 0 and rests and _positive([c.subs(at) for c in q]):
-            pieces.append(sp.Interval.open(a, b))
-    edges = [e for e in ends if e in inside and (e.is_Rational or e in weak)]
-    kept = [e for e in edges if _converges_at(it, found, e)]
-    region = sp.Union(*pieces, sp.FiniteSet(*kept))
-    return region & it.problem.valid_range(found) if found in it.problem.symbols else region
+    changing = _in(found, [*crossings(q), q[0], *fragile, *it._critical, it.fitting.step])
+    pieces: list[sp.Set] = []
+    for inside in parts_of(domain_of(it.problem, it.fitting, found, domain)):
+        if isinstance(inside, sp.FiniteSet):
+            pieces += [inside] if _converges_at(it, found, *inside) else []
+            continue
+        ends = break_points(inside.start, inside.end, changing, found)
+        weak = set(break_points(inside.start, inside.end, fragile, found))
+        for a, b in itertools.pairwise(ends):
+            at = {found: rational_between(a, b)}
+            if it.fitting.step.subs(at) > 0 and rests and _positive([c.subs(at) for c in q]):
+                pieces.append(sp.Interval.open(a, b))
+        edges = [e for e in ends if e in inside and (e.is_Rational or e in weak)]
+        pieces.append(sp.FiniteSet(*(e for e in edges if _converges_at(it, found, e))))
+    return sp.Union(*pieces)
 
 
 def singular_points(it: Iteration, symbol: Any, domain: sp.Interval | None) -> dict[Any, str]:
     """Where M A is singular and is not next to it: "no fixed point" or "many fixed points"."""
     found = _symbol(it, symbol)
-    inside = _domain(it, found) if domain is None else domain
-    last = it._F.arithmetic.public(turned_of(it._polynomial[0])[-1])
-    points = break_points(inside.start, inside.end, _in(found, [last]), found)
+    last = _in(found, [it._F.arithmetic.public(turned_of(it._polynomial[0])[-1])])
     told = {}
-    for point in points:
-        if point in inside and point.is_finite:
-            said = _singular_at(it, found, point)
-            if said:
-                told[point] = said
+    for inside in parts_of(domain_of(it.problem, it.fitting, found, domain)):
+        points = inside if isinstance(inside, sp.FiniteSet) else break_points(
+            inside.start, inside.end, last, found
+        )  # fmt: skip
+        for point in points:
+            if point in inside and point.is_finite:
+                said = _singular_at(it, found, point)
+                if said:
+                    told[point] = said
     return told
 
 
 def _symbol(it: Iteration, symbol: Any) -> sp.Symbol:
     return the_only_one({*it.problem.symbols, *it.fitting.symbols}, symbol)
-
-
-def _domain(it: Iteration, symbol: sp.Symbol) -> sp.Interval:
-    if symbol == it.fitting.step and symbol not in it.problem.symbols:
-        return sp.Interval.open(0, sp.oo)
-    fitting: Any = it.fitting
-    return domain_of(it.problem, fitting, symbol)
 
 
 def _in(symbol: sp.Symbol, expressions: list[Any]) -> list[Any]:

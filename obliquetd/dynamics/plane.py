@@ -18,19 +18,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from obliquetd.algebra.cells import break_points, rational_between
+from obliquetd.algebra.preimage import critical_factors
 from obliquetd.algebra.roots import in_order
 from obliquetd.dynamics.regions import StabilityMap
-from obliquetd.dynamics.rule import setting_ranges
-from obliquetd.learners import Learner
-from obliquetd.problem import PolicyEvaluation
 
-__all__ = ["Limit", "Plane", "Strip", "limits_of", "plane_of"]
+__all__ = ["Plane", "Strip", "plane_of"]
 
 FINE = sp.Rational(1, 20_000)
 """How finely a root is located, in heights of the rectangle: far below a pixel."""
@@ -124,29 +122,7 @@ class Plane:
         return [float(self.low), *self.roots(x), float(self.high)]
 
 
-class Limit(NamedTuple):
-    """A formula that lies in a range wherever there is a model."""
-
-    formula: Any
-    domain: Any
-
-
-def limits_of(problem: PolicyEvaluation, learner: Learner) -> tuple[Limit, ...]:
-    """What has to hold of the symbols for problem and learner to be ones."""
-    ranges = {"probability": sp.Interval(0, 1), "discount": sp.Interval(0, 1),
-              "weight": sp.Interval(0, sp.oo)}  # fmt: skip
-    pairs = [
-        (entry.value, ranges[entry.role])
-        for entry in problem.inputs.entries()
-        if entry.role in ranges and isinstance(entry.value, sp.Basic)
-    ]
-    pairs += setting_ranges(learner)
-    return tuple(dict.fromkeys(Limit(*pair) for pair in pairs if pair[0].free_symbols))
-
-
-def plane_of(
-    found: StabilityMap, ranges: Sequence[tuple[Any, Any]], limits: Sequence[Limit] = ()
-) -> Plane:
+def plane_of(found: StabilityMap, ranges: Sequence[tuple[Any, Any]]) -> Plane:
     """The cells of a rectangle, each decided exactly at a rational point inside it.
 
     Parameters
@@ -154,8 +130,6 @@ def plane_of(
     found : StabilityMap
     ranges : pair of (low, high)
         Of the two symbols.
-    limits : sequence of Limit
-        From :func:`limits_of`.
 
     Examples
     --------
@@ -169,12 +143,11 @@ def plane_of(
     """
     (left, right), (low, high) = (tuple(map(sp.nsimplify, side)) for side in ranges)
     x, y = found.symbols
-    polynomials = tuple(dict.fromkeys([*found.boundary, *_edges(limits)]))
+    edges_of_model = (factor for limit in found.limits for factor in critical_factors(limit))
+    polynomials = tuple(dict.fromkeys([*found.boundary, *edges_of_model]))
 
     def verdict(u: Any, v: Any) -> bool | None:
-        inside = all(
-            limit.domain.contains(limit.formula.subs({x: u, y: v})) == sp.true for limit in limits
-        )
+        inside = all(limit.holds_at({x: u, y: v}) for limit in found.limits)
         return found.at(u, v) if inside else None
 
     strips = []
@@ -192,16 +165,6 @@ def plane_of(
         stable = tuple(verdict(at, height) for height in inside)
         strips.append(Strip(a, b, stable, tuple(belongs[e] for e in edges[1:-1])))
     return Plane(found, low, high, tuple(strips), polynomials)
-
-
-def _edges(limits: Sequence[Limit]) -> list[Any]:
-    """The polynomials that are 0 where a formula reaches an end of its range, or a pole."""
-    out: list[Any] = []
-    for formula, domain in limits:
-        ends = [formula - end for end in (domain.inf, domain.sup) if end.is_finite]
-        for part in (part for end in ends for part in sp.fraction(sp.cancel(end))):
-            out += [factor for factor, _ in sp.factor_list(part)[1] if factor.free_symbols]
-    return out
 
 
 def _critical(boundary: Sequence[Any], y: sp.Symbol, low: Any, high: Any) -> list[Any]:

@@ -28,9 +28,11 @@ import sympy as sp
 
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
-from obliquetd.algebra.intervals import holds, is_part
+from obliquetd.algebra.intervals import holds, parts_of
+from obliquetd.algebra.preimage import Limit
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
+from obliquetd.dynamics.domain import domain_of, limits_of
 from obliquetd.dynamics.function_field import Found, crossings, exactly
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
 from obliquetd.dynamics.sampling import resolve_sampling
@@ -71,8 +73,9 @@ def stability_region(
     symbol : sympy.Symbol or str
         The only free symbol of the two.
     domain : sympy.Interval, optional
-        Where to look: [0, 1) for the discount, [0, 1] for lam and for symbols in policies
-        and transitions, (0, oo) for mu, else all reals.
+        Where to look. Unless given, everywhere that there is a problem, with a discount below 1, and a
+        learner: where the formulas that have the symbol lie in their ranges, as a probability or lam
+        does in [0, 1], and mu in (0, oo). A domain of your own is cut to where the two are ones.
     sampling : {"trajectory", "iid"}, optional
         As for :func:`mean_dynamics`.
 
@@ -97,6 +100,11 @@ def stability_region(
     Interval.Ropen(0, 1)
     >>> stability_region(two_state("9/10"), TD(lam="l"), "l")
     Interval.Lopen(4/9, 1)
+
+    A symbol may be anywhere that its formula allows; the interest rate r makes the discount 1/(1 + r):
+
+    >>> stability_region(two_state("1/(1 + r)"), TD(), "r")
+    Interval.open(1/5, oo)
     """
     return region_of(learner, problem, symbol, domain, sampling)
 
@@ -113,19 +121,30 @@ def region_of(
     require_learner(learner)
     found = the_symbol(problem, learner, symbol)
     sampling = resolve_sampling(problem.native, learner, sampling, mean_only=True)
-    inside = domain_of(problem, learner, found) if domain is None else domain
-    pieces, points, breaks = _by_boxes(problem, learner, found, sampling, inside) or exactly(
-        problem, learner, found, sampling, inside
+    inside = parts_of(domain_of(problem, learner, found, domain))
+    parts = [x for part in inside for x in _on_part(problem, learner, found, sampling, part)]
+    return parts[0] if len(parts) == 1 else sp.Union(*parts)
+
+
+def _on_part(
+    problem: PolicyEvaluation,
+    learner: Learner,
+    symbol: sp.Symbol,
+    sampling: str | None,
+    inside: sp.Set,
+) -> list[sp.Set]:
+    """The stable ranges and points of an interval, or of a single point."""
+    if isinstance(inside, sp.FiniteSet):
+        (value,) = inside
+        return [inside] if _stable_at(problem, learner, symbol, value, sampling) else []
+    pieces, points, breaks = _by_boxes(problem, learner, symbol, sampling, inside) or exactly(
+        problem, learner, symbol, sampling, inside
     )
+    breaks = {*breaks, inside.start, inside.end}
     edges = [e for e in points | breaks if (e.is_Rational or e in breaks) and holds(inside, e)]
-    kept = [edge for edge in edges if _stable_at(problem, learner, found, edge, sampling)]
+    kept = [edge for edge in edges if _stable_at(problem, learner, symbol, edge, sampling)]
     points = {x for x in kept if not any(holds(piece, x) for piece in pieces)}
-    parts = [*pieces, sp.FiniteSet(*points)] if points else pieces
-    region = parts[0] if len(parts) == 1 else sp.Union(*parts)
-    if found not in problem.symbols:
-        return region
-    valid = problem.valid_range(found)
-    return region if is_part(region, valid) else region & valid
+    return [*pieces, sp.FiniteSet(*points)] if points else pieces
 
 
 def _by_boxes(
@@ -211,31 +230,6 @@ def _at(setting: Any, values: dict[Any, Any]) -> Any:
     return public_number(substitute(parse_number(setting), values))
 
 
-def domain_of(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Interval:
-    """Where a symbol is looked at unless the user says: the range of what it stands for.
-
-    A reward or a feature may be any number; the chances and discounts of the table are in [0, 1].
-
-    Examples
-    --------
-    >>> from obliquetd.domains import two_state
-    >>> from obliquetd.learners import TD
-    >>> domain_of(two_state(reward="r"), TD(), sp.Symbol("r"))
-    Interval(-oo, oo)
-    """
-    if problem.discount == symbol:
-        return sp.Interval.Ropen(0, 1)
-    for parameter in parameters(type(learner)):
-        value = getattr(learner, parameter.name)
-        if parameter.domain is not None and _has(value, symbol):
-            return parameter.domain
-    bounded = any(
-        entry.role in ("probability", "discount") and _has(entry.value, symbol)
-        for entry in problem.inputs.entries()
-    )
-    return sp.Interval(0, 1) if bounded else sp.Interval(-sp.oo, sp.oo)
-
-
 NO_PROBLEM = (ProbabilityError, DiscountError, CoverageError, NumberError, MathematicalError)
 """What says that there is no problem, or no expected update, at a value of the symbol."""
 
@@ -288,7 +282,10 @@ class StabilityMap:
         ``stable[i][j]`` at (first[i], second[j]), decided exactly.
     symbols : pair of sympy.Symbol
     at : function of two rationals
-        The exact verdict there; no point of a boundary is stable.
+        The exact verdict there, False where there is no problem or no learner; no point of a boundary
+        is stable.
+    limits : tuple of Limit
+        What has to hold for there to be a problem and a learner.
     """
 
     boundary: tuple[Any, ...]
@@ -297,6 +294,7 @@ class StabilityMap:
     stable: list[list[bool]]
     symbols: tuple[sp.Symbol, sp.Symbol]
     at: Callable[[Any, Any], bool]
+    limits: tuple[Limit, ...]
 
 
 def stability_map(
@@ -364,16 +362,19 @@ def stability_map(
         for low, high in ranges
     ]  # fmt: skip
     a, b = (known[str(s)] for s in symbols)
+    limits = limits_of(problem, learner)
 
     def stable_at(u: Any, v: Any) -> bool:
         at = {a: u, b: v}
+        if not all(limit.holds_at(at) for limit in limits):
+            return False
         here = next((ps for where, ps in cases if where.subs(at) == sp.true), [])
         verdicts = [verdict_of([c.subs(at) for c in p]) for p in here]
         return bool(verdicts) and all(found == "stable" for found in verdicts)
 
     stable = [[stable_at(u, v) for v in axes[1]] for u in axes[0]]
     boundary = tuple(sorted(factors, key=sp.default_sort_key))
-    return StabilityMap(boundary, axes[0], axes[1], stable, (a, b), stable_at)
+    return StabilityMap(boundary, axes[0], axes[1], stable, (a, b), stable_at, limits)
 
 
 def _polynomials(dyn: MeanDynamics) -> list[list[Any]]:

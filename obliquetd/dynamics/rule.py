@@ -13,7 +13,9 @@ from typing import Any, Protocol
 import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
+from obliquetd.algebra.preimage import Limit
 from obliquetd.algebra.signs import known_of
+from obliquetd.dynamics.fitting import STEP, Fitting
 from obliquetd.dynamics.scalars import Lifted, Rounded, lifted, unsigned
 from obliquetd.errors import KindError
 from obliquetd.learners import Learner, Transition, parameters
@@ -246,20 +248,29 @@ def operators_for(problem: PolicyEvaluation, learner: HasSymbols) -> Operators:
     return ops.over(FieldArithmetic(itertools.chain(problem.symbols, extra), known))
 
 
-def setting_ranges(learner: Any) -> Iterator[tuple[Any, sp.Set]]:
-    """The formulas in a learner's settings, each with where it has to lie."""
+def setting_ranges(learner: Any) -> Iterator[Limit]:
+    """The formulas in the settings of a learner, or of an iteration, each with where it has to lie.
+
+    What a function of the problem gives is known of a learner that is bound to one.
+    """
+    if isinstance(learner, Fitting) and learner.symbols:
+        yield Limit(learner.step, STEP.domain)
     if not isinstance(learner, Learner):
         return
     for parameter in parameters(type(learner)):
         if parameter.domain is not None:
-            for formula in _formulas(getattr(learner, parameter.name)):
-                yield formula, parameter.domain
+            setting = getattr(learner, parameter.name)
+            if callable(setting) and parameter.domain != sp.S.Reals:
+                setting = learner.derived.get(parameter.name)
+            for formula in _formulas(setting):
+                yield Limit(formula, parameter.domain)
 
 
 def _formulas(setting: Any) -> list[Any]:
     """The formulas in a setting, which may be one for each state."""
-    if isinstance(setting, Mapping):
-        return [formula for value in setting.values() for formula in _formulas(value)]
+    if isinstance(setting, Mapping | tuple):
+        values = setting.values() if isinstance(setting, Mapping) else setting
+        return [formula for value in values for formula in _formulas(value)]
     if setting is None or callable(setting):
         return []
     parsed = parse_number(setting)

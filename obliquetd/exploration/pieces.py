@@ -18,6 +18,8 @@ import sympy as sp
 
 from obliquetd.algebra import EXACT, FieldArithmetic, parse_number
 from obliquetd.algebra.cells import CellArithmetic, SampledSigns, sign_cells
+from obliquetd.algebra.intervals import parts_of
+from obliquetd.dynamics.domain import limits_of
 from obliquetd.dynamics.regions import NO_PROBLEM, put_in
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.exploration.formulas import FormulaTable, zeros_among
@@ -89,6 +91,9 @@ def pieces_of(
         except ObliqueTDError as error:
             out.left_out[name] = str(error)
             continue
+        if not pieces:
+            out.left_out[name] = "where the sliders can stand there is no model, or no such learner"
+            continue
         size = _size(pieces, symbols)
         if size > LARGEST:
             out.left_out[name] = (
@@ -109,8 +114,8 @@ def _cells(problem: PolicyEvaluation, learner: Learner, slider: Slider) -> list[
     def on_cell(signs: SampledSigns) -> Quantities:
         return quantities_of(problem, learner, CellArithmetic(signs))
 
-    low, high = slider.domain.inf, slider.domain.sup
-    found = sign_cells(low, high, slider.symbol, on_cell)
+    shown = [x for x in parts_of(slider.domain & slider.valid) if isinstance(x, sp.Interval)]
+    found = [c for x in shown for c in sign_cells(x.start, x.end, slider.symbol, on_cell)]
     return [Piece(cell.left, cell.right, cell.value) for cell in found]
 
 
@@ -119,9 +124,12 @@ def _by_signs(
 ) -> list[Piece]:
     """A piece for each combination of signs that a sample of places meets; rare ones may be missing."""
     found: list[Piece] = []
+    limits = limits_of(problem, learner)
     for point in sample_points([(s.domain.inf, s.domain.sup) for s in sliders]):
         values = dict(zip([s.symbol for s in sliders], point, strict=True))
         arithmetic = SignsAt(values)
+        if not all(limit.holds_at(values) for limit in limits):
+            continue
         if any(all(arithmetic.there(x) == sign for x, sign in p.signs) for p in found):
             continue
         made = quantities_of(problem, learner, arithmetic)

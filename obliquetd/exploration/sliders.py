@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import parse_number
-from obliquetd.dynamics.regions import domain_of
+from obliquetd.dynamics.domain import domain_of
 from obliquetd.errors import InputError, ObliqueTDError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
@@ -108,16 +107,11 @@ def _slider(
     problem: PolicyEvaluation, learners: Sequence[Learner], symbol: sp.Symbol, given: Any, start: Any, *,
     alone: bool,
 ) -> Slider:  # fmt: skip
-    domain: Any = sp.Intersection(*(domain_of(problem, x, symbol) for x in learners))
-    if start == 1 and symbol == problem.discount:  # episodes that end
-        domain = sp.Interval(0, 1)
-    valid: Any = sp.S.Reals
-    if symbol in problem.symbols:
-        with contextlib.suppress(
-            ObliqueTDError
-        ):  # of another symbol, too: the page asks at each place
-            valid = problem.valid_range(symbol)
-    inside = domain & valid if given is None else _read(symbol, given)
+    ending = start == 1 and symbol == problem.discount  # episodes need no discount below 1
+    looked = sp.S.Reals if ending else None
+    domains = [domain_of(problem, x, symbol, looked) for x in learners]
+    valid: Any = sp.Intersection(problem.inputs.domain(symbol, looked), *domains)
+    inside = valid if given is None else _read(symbol, given)
     low, high = inside.inf, inside.sup
     if low == -sp.oo:
         low = -sp.Rational(UNBOUNDED, 2) if high == sp.oo else high - UNBOUNDED
@@ -139,7 +133,7 @@ def _slider(
     ordered = _sorted(places)
     first = ordered.index(start) if start in places else len(ordered) // 2
     shown = sp.Interval(low, high, low in lost, high in lost)
-    return Slider(symbol, ordered, first, domain & valid, shown)
+    return Slider(symbol, ordered, first, valid, shown)
 
 
 def _sorted(numbers: Iterable[Any]) -> list[Any]:

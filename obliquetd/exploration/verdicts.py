@@ -9,14 +9,17 @@ from typing import Any
 import sympy as sp
 
 from obliquetd.algebra import cell_text
+from obliquetd.algebra.intervals import parts_of
+from obliquetd.algebra.preimage import Limit
 from obliquetd.algebra.roots import in_order
-from obliquetd.dynamics.plane import Limit, limits_of, plane_of
+from obliquetd.dynamics.domain import limits_of
+from obliquetd.dynamics.plane import plane_of
 from obliquetd.dynamics.regions import stability_map, stability_region
 from obliquetd.errors import ObliqueTDError
 from obliquetd.exploration.sliders import Slider, holds
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
-from obliquetd.report.intervals import end_text, interval_text, parts_of, where_text
+from obliquetd.report.intervals import end_text, interval_text, where_text
 from obliquetd.report.over_symbols import PLANE_SIZE
 
 __all__ = ["Region", "limits_data", "map_of", "region_of"]
@@ -110,7 +113,7 @@ def map_of(
     ranges = [(s.domain.inf, s.domain.sup) for s in sliders]
     try:
         found = stability_map(problem, learner, tuple(symbols), tuple(ranges), resolution=1)  # type: ignore[arg-type]
-        plane = plane_of(found, ranges, limits_of(problem, learner))
+        plane = plane_of(found, ranges)
     except ObliqueTDError as error:
         return str(error)
     (left, right), (low, high) = ([float(x) for x in r] for r in ranges)

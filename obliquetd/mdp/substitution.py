@@ -13,17 +13,19 @@ number       x is defined
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import sympy as sp
 
 from obliquetd.algebra import number_text, parse_number, public_number
+from obliquetd.algebra.preimage import Limit, preimage
 from obliquetd.algebra.roots import real_roots
 from obliquetd.errors import DiscountError, InputError, NumberError, ProbabilityError
 from obliquetd.mdp.table import Table
 
 __all__ = [
+    "RANGES",
     "Entry",
     "check_substitution",
     "substitute",
@@ -33,6 +35,12 @@ __all__ = [
 ]
 
 Role = Literal["probability", "discount", "weight", "number"]
+RANGES: dict[Role, sp.Set] = {
+    "probability": sp.Interval(0, 1),
+    "discount": sp.Interval(0, 1),
+    "weight": sp.Interval(0, sp.oo),
+    "number": sp.S.Reals,
+}
 EXPECTED = {
     "probability": "a number between 0 and 1",
     "discount": "a number between 0 and 1",
@@ -173,8 +181,10 @@ def _fault(entry: Entry, values: Mapping[Any, Any]) -> str | None:
     return f"is {number_text(new)} ({entry.value}), expected {EXPECTED[entry.role]}"
 
 
-def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
-    """The exact set of real values of a symbol for which every entry satisfies its role.
+def valid_values(
+    entries: Iterable[Entry], symbol: sp.Symbol, holes: Collection[Any] = ()
+) -> sp.Set:
+    """The exact set of real values of a symbol for which every entry satisfies its role, without holes.
 
     Raises
     ------
@@ -187,7 +197,7 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
     >>> valid_values([Entry("p", "probability", 2 * p), Entry("q", "probability", 1 - 2 * p)], p)
     Interval(0, 1/2)
     """
-    formulas: dict[tuple[Any, bool, bool], None] = {}
+    limits = []
     for where, role, value in entries:
         if not isinstance(value, sp.Basic) or symbol not in value.free_symbols:
             continue
@@ -198,55 +208,8 @@ def valid_values(entries: Iterable[Entry], symbol: sp.Symbol) -> sp.Set:
                 f"{symbol}; a range needs {symbol} alone. Substitute numbers for the others with "
                 "problem.subs"
             )
-        formulas[value, role != "number", role in ("probability", "discount")] = None
-    found: sp.Set = sp.S.Reals
-    for value, below, above in formulas:
-        if value == symbol:
-            there = sp.Interval(0 if below else -sp.oo, 1 if above else sp.oo)
-            found = there if found is sp.S.Reals else found & there
-            continue
-        numerator, denominator = _fraction(value)
-        line = _line(numerator, symbol) if denominator == 1 else None
-        if line is not None:
-            there = _between(line, (0 if below else -sp.oo, 1 if above else sp.oo))
-            found = there if found is sp.S.Reals else found & there
-            continue
-        numerator, denominator = (sp.Poly(part, symbol) for part in (numerator, denominator))
-        conditions = [((denominator, sp.Poly(1, symbol)), "!=")]
-        if below:
-            conditions.append(((numerator, denominator), ">="))
-        if above:
-            conditions.append(((denominator - numerator, denominator), ">="))
-        conditions = [(pair, how) for pair, how in conditions if not _trivial(pair, how)]
-        if conditions:
-            found = found.intersect(
-                sp.solvers.inequalities.solve_rational_inequalities([conditions])
-            )
-    return found
-
-
-def _line(value: Any, symbol: sp.Symbol) -> Sequence[Any] | None:
-    """The slope and the start of slope x + start; None for another polynomial."""
-    if value == symbol:
-        return sp.S.One, sp.S.Zero
-    polynomial = sp.Poly(value, symbol)
-    return polynomial.all_coeffs() if polynomial.degree() == 1 else None
-
-
-def _between(line: Sequence[Any], ends: tuple[Any, Any]) -> sp.Interval:
-    """Where slope x + start is between two ends, these included; the solver of inequalities takes longer."""
-    slope, start = line
-    low, high = ((end - start) / slope for end in ends)
-    return sp.Interval(low, high) if slope > 0 else sp.Interval(high, low)
-
-
-def _trivial(pair: tuple[sp.Poly, sp.Poly], how: str) -> bool:
-    """Whether a condition holds everywhere because it has no symbol."""
-    above, below = pair
-    if above.degree() > 0 or below.degree() > 0:
-        return False
-    ratio = above.as_expr() / below.as_expr()
-    return bool(ratio != 0 if how == "!=" else ratio >= 0)
+        limits.append(Limit(value, RANGES[role]))
+    return preimage(limits, symbol, holes)
 
 
 def zeros(value: Any, symbol: sp.Symbol) -> set[Any]:

@@ -11,7 +11,7 @@ import sympy as sp
 
 from obliquetd.algebra import number_text
 from obliquetd.dynamics import stability_region
-from obliquetd.dynamics.plane import Plane, Strip, limits_of, plane_of
+from obliquetd.dynamics.plane import Plane, Strip, plane_of
 from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import InputError
 from obliquetd.learners import Learner
@@ -163,7 +163,7 @@ def stability_regions_2d(
     from matplotlib.patches import Polygon
 
     found = stability_map(problem, learner, symbols, ranges, resolution=1)
-    plane = plane_of(found, ranges, limits_of(problem, learner))
+    plane = plane_of(found, ranges)
     ax = fresh_axes(ax, figsize=(5.2, 4.8))
     (a, b), (c, d) = (tuple(float(sp.nsimplify(end)) for end in side) for side in ranges)
     traced = [(strip, *_traced(plane, strip)) for strip in plane.strips]

@@ -322,7 +322,8 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         Parameters
         ----------
         domain : sympy.Interval, optional
-            The range of the symbol; [0, 1) where it is the discount, else all reals.
+            Where to look, cut to where there is a problem. Unless given, wherever the discount is below
+            1, and no probability and no weight is at an end of its range.
 
         Examples
         --------

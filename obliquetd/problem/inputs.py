@@ -7,7 +7,7 @@ saved from them and pickled as them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,11 +23,13 @@ from obliquetd.algebra import (
     parsed_kinds,
     parsed_symbols,
 )
+from obliquetd.algebra.preimage import Limit, preimage
 from obliquetd.algebra.signs import KnownSigns, known_of
 from obliquetd.algebra.storage import listed
 from obliquetd.errors import InputError, did_you_mean
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.substitution import (
+    RANGES,
     Entry,
     check_substitution,
     substitution,
@@ -49,7 +51,8 @@ __all__ = ["OCCUPANCY", "Inputs", "read_inputs"]
 
 OCCUPANCY = "occupancy"
 """The name of the weights eta = h + gamma P_b' eta, for ``xi=``."""
-RANGES = {
+INSIDE = {
+    **RANGES,
     "probability": sp.Interval.open(0, 1),
     "discount": sp.Interval.Ropen(0, 1),
     "weight": sp.Interval.open(0, sp.oo),
@@ -178,19 +181,51 @@ class Inputs:
             else {s: new(p) for s, p in self.start.chances.items()},
         )
 
+    def limits(
+        self, symbols: set[sp.Symbol] | None = None, ranges: Mapping[Any, sp.Set] = RANGES
+    ) -> Iterator[Limit]:
+        """Each formula of the model with the range of its role; of symbols all that one of them may be in."""
+        for entry in self.entries(symbols):
+            formula = entry.value
+            if not isinstance(formula, sp.Basic) or not formula.free_symbols:
+                continue
+            if entry.role != "number" or not formula.is_polynomial(*formula.free_symbols):
+                yield Limit(formula, ranges[entry.role])
+
     def known_signs(self, symbols: set[sp.Symbol]) -> KnownSigns:
         """Where the symbols range: a discount in [0, 1), a probability in (0, 1), a weight in (0, oo).
 
         At the ends of the latter two a transition or a state is missing, which is another model.
         """
-        found = ((e.value, RANGES[e.role]) for e in self.entries(symbols) if e.role in RANGES)
-        return known_of(pair for pair in found if isinstance(pair[0], sp.Basic))
+        return known_of(self.limits(symbols, INSIDE))
 
     def valid_range(self, symbol: sp.Symbol) -> sp.Set:
         """The real values of a symbol for which :meth:`subs` gives a problem."""
-        found = valid_values(self.entries({symbol}), symbol)
-        missing = self._uncovered(symbol) | self._weightless(symbol)
-        return found - sp.FiniteSet(*missing) if missing else found
+        return valid_values(self.entries({symbol}), symbol, self._missing(symbol))
+
+    def domain(
+        self, symbol: sp.Symbol, given: sp.Set | None = None, settings: Iterable[Limit] = ()
+    ) -> sp.Set:
+        """Where a symbol is looked at: everywhere that there is a model, and a learner with these settings.
+
+        That is the preimage of the ranges of all formulas that have the symbol alone
+        (:mod:`obliquetd.algebra.preimage`). Unless a set is ``given``, to which it is cut, the discount of the
+        problem is below 1. Where the symbol is in formulas with others alone, these decide together, and each of
+        them is looked at in the range of what the formula stands for.
+        """
+        mine = [x for x in (*self.limits({symbol}), *settings) if x.formula.has(symbol)]
+        wanted = [x for x in mine if _is_in(x.formula, symbol)]
+        if all(x.domain == sp.S.Reals for x in wanted):
+            wanted += [Limit(symbol, x.domain) for x in mine if x not in wanted]
+        if given is not None:
+            wanted.append(Limit(symbol, given))
+        elif _is_in(self.discount, symbol):
+            wanted.append(Limit(self.discount, INSIDE["discount"]))
+        return preimage(wanted, symbol, self._missing(symbol))
+
+    def _missing(self, symbol: sp.Symbol) -> set[Any]:
+        """Values at which the target is not covered, or no state has weight."""
+        return self._uncovered(symbol) | self._weightless(symbol)
 
     def _uncovered(self, symbol: sp.Symbol) -> set[Any]:
         """Values at which the behaviour never takes an action that the target takes."""
@@ -202,8 +237,8 @@ class Inputs:
         for state in self.target:
             for action, wanted in self.target.parsed(state).items():
                 taken = self.behavior.parsed(state).get(action)
-                if isinstance(taken, sp.Basic) and symbol in taken.free_symbols and wanted != 0:
-                    shared = zeros(wanted, symbol) if isinstance(wanted, sp.Basic) else set()
+                if _is_in(taken, symbol) and wanted != 0:
+                    shared = zeros(wanted, symbol) if _is_in(wanted, symbol) else set()
                     found |= zeros(taken, symbol) - shared
         return found
 
@@ -212,9 +247,14 @@ class Inputs:
         if self.xi is None or isinstance(self.xi, str):
             return set()
         weights = [w for w in self.xi if w != 0]
-        if not all(isinstance(w, sp.Basic) and w.free_symbols == {symbol} for w in weights):
+        if not all(_is_in(w, symbol) for w in weights):
             return set()
         return set.intersection(*(zeros(w, symbol) for w in weights))
+
+
+def _is_in(formula: Any, symbol: sp.Symbol) -> bool:
+    """Whether a symbol is the only one of a formula."""
+    return isinstance(formula, sp.Basic) and formula.free_symbols == {symbol}
 
 
 def read_inputs(

@@ -22,6 +22,8 @@ import sympy as sp
 
 from obliquetd.algebra import Matrix
 from obliquetd.algebra.cells import Cell, SampledSigns, sign_cells
+from obliquetd.algebra.intervals import parts_of
+from obliquetd.algebra.signs import EVERYWHERE
 from obliquetd.errors import SignUndecidedError, UndefinedError
 from obliquetd.problem.native import Operators
 
@@ -141,24 +143,26 @@ class EmphasisCell:
     zero_states: tuple[Hashable, ...]
 
 
-def _cells(ops: Operators, symbol: sp.Symbol, domain: sp.Interval | None) -> list[Cell[Matrix]]:
+def _cells(ops: Operators, symbol: sp.Symbol, inside: sp.Interval) -> list[Cell[Matrix]]:
     """Omega_S, native, on each cell of the only symbol that its signs depend on."""
-    inside, public = _range(ops, symbol, domain), ops.arithmetic.public
+    public = ops.arithmetic.public
     return sign_cells(
         inside.start, inside.end, symbol,
         lambda signs: projection_weights(ops, lambda dot: signs.of(public(dot))),
     )  # fmt: skip
 
 
-def _range(ops: Operators, symbol: sp.Symbol, domain: sp.Interval | None) -> sp.Interval:
-    """[0, 1) for the discount, else all reals, unless given."""
+def _ranges(ops: Operators, symbol: sp.Symbol, domain: sp.Set | None) -> list[sp.Set]:
+    """Where formulas in the symbol hold, or what there is of a domain that is given."""
     if domain is not None:
-        return domain
-    is_discount = ops.arithmetic.public(ops.discount) == symbol
-    return sp.Interval.Ropen(0, 1) if is_discount else sp.Interval(-sp.oo, sp.oo)
+        found = parts_of(ops.inputs.domain(symbol, domain))
+    else:
+        known = ops.inputs.known_signs({symbol}).ranges.get(symbol, EVERYWHERE)
+        found = [r.as_set for r in known]
+    return [x for x in found if isinstance(x, sp.Interval)]
 
 
-def emphasis_cells(ops: Operators, domain: sp.Interval | None) -> list[EmphasisCell]:
+def emphasis_cells(ops: Operators, domain: sp.Set | None) -> list[EmphasisCell]:
     """Split a range of the only symbol in Omega_S at the sign changes of Lambda_s . phi_s.
 
     Raises
@@ -172,17 +176,17 @@ def emphasis_cells(ops: Operators, domain: sp.Interval | None) -> list[EmphasisC
             f"omega_cells splits the range of one symbol; the signs in Omega_S depend on "
             f"{symbols or 'none'}. Substitute numbers for the others with problem.subs"
         )
-    inside = _range(ops, symbols[0], domain)
-    formulas = _sign_formulas(ops)
+    (symbol,), formulas = symbols, _sign_formulas(ops)
     out = []
-    for cell in _cells(ops, symbols[0], domain):
-        signs = SampledSigns(symbols[0], cell.sample)
-        cut = tuple(ops.labels[i] for i, dot in formulas.items() if signs.of(dot) <= 0)
-        closed = sp.Interval(
-            cell.left, cell.right, cell.left != inside.start, cell.right != inside.end
-        )
-        diagonal = sp.ImmutableDenseMatrix(sp.diag(*cell.value.public()))
-        out.append(EmphasisCell(sp.Intersection(closed, inside), cell.sample, diagonal, cut))
+    for inside in _ranges(ops, symbol, domain):
+        for cell in _cells(ops, symbol, inside):
+            signs = SampledSigns(symbol, cell.sample)
+            cut = tuple(ops.labels[i] for i, dot in formulas.items() if signs.of(dot) <= 0)
+            closed = sp.Interval(
+                cell.left, cell.right, cell.left != inside.start, cell.right != inside.end
+            )
+            diagonal = sp.ImmutableDenseMatrix(sp.diag(*cell.value.public()))
+            out.append(EmphasisCell(sp.Intersection(closed, inside), cell.sample, diagonal, cut))
     return out
 
 

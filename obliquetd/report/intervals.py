@@ -6,7 +6,9 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["end_text", "interval_text", "parts_of", "where_text"]
+from obliquetd.algebra.intervals import parts_of
+
+__all__ = ["end_text", "interval_text", "where_text"]
 
 SHORT_ROOT = 24
 """Letters up to which an algebraic number is shown beside its decimal."""
@@ -42,16 +44,6 @@ def where_text(region: Any, symbol: Any) -> str:
     return (
         f"for any {symbol}" if region == sp.S.Reals else f"for {symbol} in {interval_text(region)}"
     )
-
-
-def parts_of(region: Any) -> list[Any]:
-    """The intervals and single points of a set, in order."""
-    if region is sp.S.EmptySet:
-        return []
-    parts = region.args if isinstance(region, sp.Union) else [region]
-    whole = [p for p in parts if not isinstance(p, sp.FiniteSet)]
-    points = [sp.FiniteSet(x) for p in parts if isinstance(p, sp.FiniteSet) for x in p]
-    return sorted([*whole, *points], key=lambda p: p.inf)
 
 
 def _part_text(part: Any) -> str:

@@ -9,7 +9,7 @@ import sympy as sp
 
 from obliquetd.algebra.sign_cases import SignCase
 from obliquetd.dynamics import MeanDynamics, stability_region
-from obliquetd.dynamics.plane import limits_of, plane_of
+from obliquetd.dynamics.plane import plane_of
 from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import ObliqueTDError
 from obliquetd.learners import Learner
@@ -102,7 +102,7 @@ def _on_a_line(window: Window, learner: Learner) -> OverSymbols:
 def _on_a_plane(window: Window, learner: Learner) -> OverSymbols:
     symbols, ranges = window.symbols, window.ranges
     found = stability_map(window.problem, learner, symbols, ranges, resolution=1)  # type: ignore[arg-type]
-    plane = plane_of(found, ranges, limits_of(window.problem, learner))
+    plane = plane_of(found, ranges)
     verdicts = plane.verdicts - {None}
     inside = f"for {window.told}{window.whatever}"
     if verdicts == {True}:

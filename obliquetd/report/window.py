@@ -10,8 +10,7 @@ import sympy as sp
 
 from obliquetd.algebra.sign_cases import SignCase
 from obliquetd.dynamics import MeanDynamics
-from obliquetd.dynamics.regions import domain_of
-from obliquetd.errors import InputError
+from obliquetd.dynamics.domain import domain_of
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.report.intervals import interval_text
@@ -94,7 +93,7 @@ def window_of(problem: PolicyEvaluation, learner: Learner, cases: Cases) -> Wind
     idle = idle_symbols(problem, cases)
     there = without(problem, idle)
     symbols = tuple(sorted({*there.symbols, *learner.bound(problem).symbols}, key=str))
-    domains = tuple(_domain(there, learner, s) for s in symbols)
+    domains = tuple(domain_of(there, learner, s) for s in symbols)
     return Window(there, symbols, domains, idle)
 
 
@@ -113,15 +112,3 @@ def idle_symbols(
 def without(problem: PolicyEvaluation, symbols: Sequence[sp.Symbol]) -> PolicyEvaluation:
     """The problem with a number for each of these symbols."""
     return problem.subs(dict.fromkeys(symbols, ANY)) if symbols else problem
-
-
-def _domain(problem: PolicyEvaluation, learner: Learner, symbol: sp.Symbol) -> sp.Set:
-    """Where a symbol may be; where others decide that, the range of what it stands for."""
-    domain: sp.Set = domain_of(problem, learner, symbol)
-    if symbol not in problem.symbols:
-        return domain
-    try:
-        found = domain & problem.valid_range(symbol)
-    except InputError:
-        return domain
-    return found if isinstance(found, sp.Interval) else sp.Interval(found.inf, found.sup)

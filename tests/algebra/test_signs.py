@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from sympy import QQ, ring
 
 from obliquetd.algebra import FieldArithmetic
+from obliquetd.algebra.intervals import SignRange
 from obliquetd.algebra.polynomial_ring import factors_of
 from obliquetd.algebra.sign_cases import sign_cases
-from obliquetd.algebra.signs import KnownSigns, SignRange, known_of, sign_on_box
+from obliquetd.algebra.signs import KnownSigns, known_of, sign_on_box
 from obliquetd.errors import SignUndecidedError
 
 R, X, Y = ring("x, y", QQ)
@@ -102,7 +103,7 @@ def test_cases_are_those_of_the_absolute_value(a, b, c):
         value = field.scalar(polynomial)
         return field.public(value if field.sign(value) > 0 else -value)
 
-    unit = dict.fromkeys((x, y), UNIT)
+    unit = dict.fromkeys((x, y), (UNIT,))
     cases = sign_cases(FieldArithmetic([x, y], KnownSigns(unit)), absolute)
     for at in itertools.product(GRID[::4], GRID[::4]):
         point = {x: sp.Rational(at[0]), y: sp.Rational(at[1])}
@@ -145,7 +146,7 @@ def test_factors_are_sympys(parts, turn):
 @given(coefficients, coefficients)
 @settings(max_examples=15)
 def test_a_root_is_its_factors_outside_times_the_root_of_the_rest(above, below):
-    field = FieldArithmetic([x, y], KnownSigns({x: UNIT, y: UNIT}))
+    field = FieldArithmetic([x, y], KnownSigns({x: (UNIT,), y: (UNIT,)}))
     p, q = (R.from_dict({k: QQ(v) for k, v in terms.items() if v}) for terms in (above, below))
     if not p or not q:
         return

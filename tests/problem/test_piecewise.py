@@ -6,7 +6,7 @@ import sympy as sp
 from obliquetd import SETD, Policy, compare, mean_dynamics
 from obliquetd.domains import random_problem, random_walk, two_state
 from obliquetd.dynamics.cases import dynamics_cases
-from obliquetd.dynamics.plane import limits_of, plane_of
+from obliquetd.dynamics.plane import plane_of
 from obliquetd.dynamics.regions import stability_map
 from obliquetd.errors import KindError
 from obliquetd.problem.piecewise import PiecewiseFixedPoint
@@ -72,7 +72,7 @@ def test_it_is_written_as_cases():
 def test_the_plane_of_setd_is_that_of_the_numbers():
     problem = two_symbols()
     found = stability_map(problem, SETD(), ("gamma", "p"), UNIT, resolution=3)
-    plane = plane_of(found, UNIT, limits_of(problem, SETD()))
+    plane = plane_of(found, UNIT)
     assert plane.verdicts == {True}
     for i, a in enumerate(found.first):
         for j, b in enumerate(found.second):
