@@ -247,7 +247,7 @@ class FloatMatrix(Matrix):
             """With the errors of the right factor, or what the product adds to them."""
             errors = self.error, other.array, other.error
             found = product_bound(self.array, *errors, right=right)
-            return found + lost(self.array, *errors) if isinstance(found, np.ndarray) else found
+            return found + lost(found, self.array, *errors)
 
         product = _wrap(quiet(lambda: self.array @ other.array))
         product._error = (

@@ -132,15 +132,20 @@ def product_bound(a: Any, a_error: Any, b: Any, b_error: Any, *, right: bool) ->
     return out
 
 
-def lost(a: Any, a_error: Any, b: Any, b_error: Any) -> Any:
-    """What the entries of a @ b may lose below the range of floats: nothing where a row or a column is exactly 0."""
+def lost(bound: Any, a: Any, a_error: Any, b: Any, b_error: Any) -> Any:
+    """What the entries of a @ b may lose below the range of floats, which a bound of them does not know.
 
-    def counts(parts: tuple[Any, Any], axis: int) -> Any:
-        some = sum(np.asarray((part != 0).sum(axis=axis)).ravel() for part in parts)
-        return some != 0
+    A term of which one factor is exactly 0 loses nothing, so that what is only made of these stays exact.
+    """
+    if not isinstance(bound, np.ndarray):
+        return 0  # sparse ones hold what is not 0
+    if bound.size and bound.min() > NORMAL:
+        return SMALLEST * a.shape[1]
 
-    places = counts((a, a_error), 1)[:, None] & counts((b, b_error), 0)
-    return SMALLEST * a.shape[1] * places
+    def counts(array: Any, error: Any) -> Any:
+        return ((array != 0) + (error != 0)) * 1.0
+
+    return SMALLEST * (counts(a, a_error) @ counts(b, b_error))
 
 
 def scaled_bound(a: Any, a_error: Any, by: Any, by_error: Any, scaled: Any) -> Any:
