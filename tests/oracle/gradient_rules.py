@@ -87,6 +87,9 @@ class Slope:
     v: Fraction
     s: Fraction = field(default=ZERO)
 
+    def __bool__(self) -> bool:
+        return bool(self.v or self.s)
+
     def __add__(self, other: Any) -> Slope:
         other = read(other)
         return Slope(self.v + other.v, self.s + other.s)
@@ -117,7 +120,7 @@ ALPHA = Slope(ZERO, ONE)
 
 
 def inner(u: Any, v: Any) -> Any:
-    return sum((x * y for x, y in zip(u, v, strict=True)), Slope(ZERO))
+    return sum((x * y for x, y in zip(u, v, strict=True) if x and y), Slope(ZERO))
 
 
 def mirror_prox(x: Vector, m: Vector, t: Outcome, p: Any, direction: Callable[..., Any]) -> Step:
@@ -133,7 +136,7 @@ def mirror_prox(x: Vector, m: Vector, t: Outcome, p: Any, direction: Callable[..
         return add(x[:d], scaled(ALPHA, along)), add(x[d:], scaled(beta, to_w))
 
     theta, w = moved(*moved(x[:d], x[d:]))
-    return [v.s for v in theta + w], scaled(t.g * p["lam"], e)
+    return [read(v).s for v in theta + w], scaled(t.g * p["lam"], e)
 
 
 def gtd2_mp(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
@@ -164,18 +167,18 @@ def dutch(theta: Vector, m: Vector, t: Outcome, weight: Fraction, lam: Fraction)
     late = add(e, scaled(-ALPHA * t.rho * weight, t.phi))
     delta = t.r - inner(gap(t), theta)
     change = add(scaled(delta, e), scaled(MOVED, late))
-    assert all(v.v == 0 for v in e + change)
+    assert all(read(v).v == 0 for v in e + change)
     return change, scaled(t.g * lam, e)
 
 
 def true_online_td(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
     change, e = dutch(x, m, t, ONE, p["lam"])
-    return [v.s for v in change], [v.s for v in e]
+    return [read(v).s for v in change], [read(v).s for v in e]
 
 
 def true_online_setd(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
     change, e = dutch(x, m, t, omega(gap(t), t.phi), p["lam"])
-    return [v.s for v in change], [v.s for v in e]
+    return [read(v).s for v in change], [read(v).s for v in e]
 
 
 def true_online_etd(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
@@ -184,7 +187,7 @@ def true_online_etd(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
     usual = {"interest": [ONE] * (t.s + 1), "beta": None, "truncate": None, "lam": p["lam"]}
     weight, handed = follow_on(m[d:], t, usual)
     change, e = dutch(x, m[:d], t, weight, p["lam"])
-    return [v.s for v in change], [v.s for v in e] + handed
+    return [read(v).s for v in change], [read(v).s for v in e] + handed
 
 
 def true_online_gtd(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
@@ -198,5 +201,9 @@ def true_online_gtd(x: Vector, m: Vector, t: Outcome, p: Any) -> Step:
     e_w = add(before, scaled(beta * (1 - inner(t.phi, before)), t.phi))
     delta = t.r - inner(gap(t), theta)
     to_w = add(scaled(t.rho * delta, e_w), scaled(-beta * inner(t.phi, w), t.phi))
-    handed = [v.s for v in e] + scaled(t.g * lam, plain) + [t.g * lam * t.rho * v.s for v in e_w]
-    return [v.s for v in change + to_w], handed
+    handed = (
+        [read(v).s for v in e]
+        + scaled(t.g * lam, plain)
+        + [t.g * lam * t.rho * read(v).s for v in e_w]
+    )
+    return [read(v).s for v in change + to_w], handed

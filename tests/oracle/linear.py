@@ -17,7 +17,7 @@ class SingularError(Exception):
 
 
 def dot(u: Iterable[Fraction], v: Iterable[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(u, v, strict=True)), ZERO)
+    return sum((x * y for x, y in zip(u, v, strict=True) if x and y), ZERO)
 
 
 def product(A: Table, B: Table) -> Table:

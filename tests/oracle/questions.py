@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ class Asked:
             raise found
         return found
 
-    @property
+    @cached_property
     def dynamics(self) -> Any:
         return otd.mean_dynamics(self.problem, self.learner, sampling=self.sampling)
 

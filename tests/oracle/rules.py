@@ -28,7 +28,7 @@ def error(theta: Vector, t: Outcome) -> Fraction:
 
 
 def scaled(k: Any, v: Any) -> Any:
-    return [k * x for x in v]
+    return [k * x if x else x for x in v]
 
 
 def add(u: Any, v: Any) -> Any:
