@@ -1,7 +1,8 @@
 """Hold the package against the oracle: ``python -m tests.oracle.run COUNT SEED``.
 
 The seed is a number, or any text, such as a commit; the figure is printed last, and the exit status is 1 where anything was
-wrong or refused that the oracle answers. A single case is run again with ``--only SEED``, the number that its line names.
+wrong or refused that the oracle answers. A single case is run again with ``--only SEED``, the number that its line names;
+``--seed TEXT`` prints the number that a text stands for.
 """
 
 from __future__ import annotations
@@ -40,12 +41,15 @@ def hold(held: Held, one: Case) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    count, seed = (int(arguments[0]), first_seed(arguments[1])) if len(arguments) > 1 else (200, 0)
-    seeds = [int(arguments[1])] if arguments[:1] == ["--only"] else range(seed, seed + count)
+    what, seed = arguments[0], first_seed(arguments[1])
+    if what == "--seed":
+        print(seed)
+        return 0
+    seeds = range(seed, seed + (1 if what == "--only" else int(what)))
     held = Held(lambda line: print(line, flush=True))
     for number in seeds:
         hold(held, case(number))
-    print(f"{held.told()}; {len(seeds)} problems from seed {seeds[0]}")
+    print(f"{held.told()}; {len(seeds)} problems from seed {seed}")
     return int(bool(held.wrong))
 
 
