@@ -19,6 +19,7 @@ from obliquetd import MDP, Policy, PolicyEvaluation
 
 SYMBOL = "x"
 ROLES = ("discount", "reward", "probability", "feature", "policy")
+ENDINGS = ("never", "discount", "start", "terminal")
 HALF = Fraction(1, 2)
 
 
@@ -141,7 +142,7 @@ def drawn(
     most_actions: int = 3,
     role: str | Sequence[str | None] | None = None,
     closed: bool = False,
-    terminal: bool = True,
+    endings: Sequence[str] = ENDINGS,
     full: bool = False,
     on_policy: bool | None = None,
     deterministic: bool | None = None,
@@ -158,8 +159,9 @@ def drawn(
     closed : bool
         The behaviour's chain has one closed class, and its stationary distribution are the weights. Otherwise they may be
         given, and the chain have any classes.
-    terminal : bool
-        Whether there may be terminal states.
+    endings : sequence
+        How episodes may end, of ENDINGS: not at all, by a discount of 0, in terminal states and anew from a start, or
+        there for good, with weights given.
     full : bool
         The behaviour takes every action that is offered.
     on_policy, deterministic : bool, optional
@@ -171,9 +173,7 @@ def drawn(
     pick = draw.pick
     if not (role is None or isinstance(role, str)):
         role = pick(list(role))
-    ending = pick(["never", "discount", "start", "terminal"] if terminal else ["never", "discount"])
-    if closed and ending == "terminal":
-        ending = "start"
+    ending = pick([e for e in endings if not (closed and e == "terminal")])
     ends = pick([1, 1, 2]) if ending in ("start", "terminal") else 0
     n = pick(range(1, most_states + 1))
     k = pick(range(1, most_actions + 1))

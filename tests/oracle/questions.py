@@ -230,7 +230,8 @@ class Held:
         def hold(what: str, right: Answer) -> None:
             self.hold(
                 f"symbolic {what}", where, lambda: ask.at(what, number), right, same_numbers,
-                may_refuse=compares,
+                # whether noise is finite may depend on the symbol, for any rule
+                may_refuse=compares or what == "noise",
             )  # fmt: skip
 
         hold("A", lambda: flat(truth.mean[0]))
