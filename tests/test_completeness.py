@@ -11,8 +11,8 @@ from hypothesis import given, settings
 import obliquetd as otd
 from obliquetd.formats.files import FORMATS, endings
 from obliquetd.learners import LEARNERS, check, parameters
-from tests.learners.test_own_rules import evaluations
 from tests.readme import BLOCKS, README, block
+from tests.strategies import problems
 
 
 def expected(problem, weight, chance_of=lambda pi, mu: pi):
@@ -145,7 +145,7 @@ def test_learners_are_told_apart():
 
 
 @settings(max_examples=10)
-@given(evaluations())
+@given(problems(closed=True, most_states=4))
 def test_the_closed_forms(problem):
     for key, closed in CLOSED_FORMS.items():
         assert sp.Matrix(otd.mean_dynamics(problem, LEARNERS[key]()).A) == closed(problem), key

@@ -30,8 +30,8 @@ from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matri
 from obliquetd.algebra.rounding import (
     EPS,
     NORMAL,
-    SMALLEST,
     dots_bound,
+    lost,
     negligible,
     power_of_two,
     product_bound,
@@ -247,7 +247,7 @@ class FloatMatrix(Matrix):
             """With the errors of the right factor, or what the product adds to them."""
             errors = self.error, other.array, other.error
             found = product_bound(self.array, *errors, right=right)
-            return found + SMALLEST * self.shape[1] if isinstance(found, np.ndarray) else found
+            return found + lost(found, self.array, *errors)
 
         product = _wrap(quiet(lambda: self.array @ other.array))
         product._error = (

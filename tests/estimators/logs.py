@@ -4,7 +4,7 @@ import sympy as sp
 from hypothesis import strategies as st
 
 from obliquetd import LoggedData
-from obliquetd.domains import random_problem
+from tests import strategies
 
 R = sp.Rational
 HALF = R(1, 2)
@@ -14,19 +14,11 @@ LAM = st.sampled_from([0, HALF, 1])
 CHANCES = st.sampled_from([R(0), R(1, 3), R(1, 2), R(9, 10), R(1)])
 
 
-@st.composite
-def problems(draw, **fixed):
-    """On- and off-policy, stochastic and deterministic, with restarts."""
-    n = draw(st.integers(1, 4))
-    options = {
-        "seed": draw(st.integers(0, 10_000)),
-        "actions": draw(st.integers(1, 3)),
-        "on_policy": draw(st.booleans()),
-        "deterministic": draw(st.booleans()),
-        "restarts": draw(st.booleans()),
-        "discount": draw(st.sampled_from(["9/10", "1/2", "0"])),
-    }
-    return random_problem(n, draw(st.integers(1, min(n, 2))), **{**options, **fixed})
+def problems(**kinds):
+    """Problems whose states are all visited, with independent features, without terminal states."""
+    usual = {"closed": True, "most_states": 4, "endings": ("never", "discount")}
+    found = strategies.problems(**{**usual, **kinds})
+    return found.filter(lambda p: all(p.xi) and p.Phi.rank() == p.Phi.cols)
 
 
 def transitions(problem):

@@ -1,50 +1,22 @@
 """Random problems on and off-policy, with episodes that begin anew; their matrices, row by row."""
 
-from fractions import Fraction
-
 import sympy as sp
 from hypothesis import strategies as st
 
-from obliquetd import MDP, Policy, PolicyEvaluation
+from tests.strategies import problems
 
 LAMBDAS = st.sampled_from([0, "1/2", 1])
-END = 3
 
 
-@st.composite
-def walks(draw, on_policy=False, tabular=False):
-    """Three states, two actions; state 2 may end the episode, and rows have discounts of their own."""
-    episodic = draw(st.booleans())
-    rows = []
-    for s in range(3):
-        likely = draw(st.sampled_from(["1/3", "3/4"]))
-        own = draw(st.sampled_from([1, "1/2", 0]))
-        rows += [
-            (s, "a", (s + 1) % 3, likely, draw(st.integers(-2, 3))),
-            (s, "a", s, 1 - Fraction(likely), 1, own),
-            (s, "b", END if episodic and s == 2 else 0, 1, draw(st.integers(-2, 3))),
-        ]
-    mdp = MDP.from_transitions(rows)
+def walks(on_policy=None, tabular=False):
+    """Problems with stationary weights, whose matrices are not large."""
+    found = problems(closed=True, most_states=4, most_actions=2, on_policy=on_policy)
+    return found.map(lambda problem: problem.replace(features=None)) if tabular else found
 
-    def policy(shares):
-        chances = [Fraction(draw(st.sampled_from(shares))) for _ in range(3)]
-        return Policy({s: {"a": p, "b": 1 - p} for s, p in enumerate(chances)})
 
-    target = policy(["1/4", "2/3", "1"])
-    behavior = None if on_policy else policy(["1/4", "1/2", "4/5"])
-    if on_policy:
-        target = policy(["1/4", "2/3"])
-    d = 2
-    entries = st.lists(st.integers(-2, 2), min_size=d, max_size=d)
-    features = None if tabular else {s: draw(entries) for s in mdp.states}
-    return PolicyEvaluation(
-        mdp,
-        target=target,
-        behavior=behavior,
-        features=features,
-        discount=draw(st.sampled_from(["1/2", "9/10"])),
-        start={0: "1/2", 1: "1/2"} if episodic else None,
-    )
+def visited(problem, values):
+    """The values of the states that are ever visited."""
+    return [v for v, weight in zip(values, problem.xi, strict=True) if weight]
 
 
 def behavior_of(problem):
@@ -63,7 +35,8 @@ def kernel(problem, share, *, discounted=True):
             i, j = problem.states.index(s), problem.states.index(after)
             g = 1
             if discounted:
-                g = 0 if after == END else problem.discount * sp.Rational(own)
+                ends = after in problem.mdp.terminal
+                g = 0 if ends else problem.discount * sp.Rational(own)
             K[i, j] += mu * sp.Rational(chance) * g * sp.sympify(share(pi, mu))
     return K
 

@@ -1,5 +1,6 @@
 """ETD, SETD and WeightedTD with all their settings, against closed forms in the problem's matrices."""
 
+import itertools
 from fractions import Fraction
 
 import pytest
@@ -15,36 +16,22 @@ from obliquetd.errors import InputError, LearnerError, UndefinedError
 from obliquetd.learners import ETD, SETD, TD, WeightedTD, check, emphases, omega
 from obliquetd.learners.evaluate import PlainRule, as_array
 from obliquetd.learners.words import Transition
-from tests.strategies import distributions
+from tests.strategies import problems
 
 F = Fraction
 HALF = sp.Rational(1, 2)
 
 
-@st.composite
-def restarts(draw, on_policy=False, own=(1, HALF, 0)):
-    """Three states, a row that ends an episode now and then, stationary weights."""
-    n, k = 3, 2
-    rows = []
-    for s in range(n):
-        for a in range(k):
-            for t, p in enumerate(draw(distributions(n, full=True))):
-                rows.append((s, a, t, p, draw(st.integers(-2, 2)), draw(st.sampled_from(own))))
-    mdp = otd.MDP.from_transitions(rows, states=range(n), actions=range(k))
-    pi, mu = (
-        otd.Policy({s: dict(enumerate(draw(distributions(k, full)))) for s in range(n)})
-        for full in (False, True)
-    )
-    numbers = st.integers(-2, 2)
-    features = [[draw(numbers), draw(numbers)] for _ in range(n)]
-    return otd.PolicyEvaluation(
-        mdp, target=mu if on_policy else pi, behavior=mu, features=features, discount="9/10"
+def restarts(**kinds):
+    """Problems with stationary weights and a discount that can be divided by."""
+    return problems(
+        closed=True, most_states=4, most_actions=2, discounts=(F(9, 10), F(1, 2)), **kinds
     )
 
 
 def own_kernel(problem):
     """P_pi with each row times its own discount, before gamma."""
-    return (sp.eye(3) - problem.L_pi) / problem.discount
+    return (sp.eye(len(problem.states)) - problem.L_pi) / problem.discount
 
 
 def closed(problem, m, lam):
@@ -66,11 +53,12 @@ LAMS = st.sampled_from([sp.Integer(0), HALF, sp.Integer(1)])
 @settings(max_examples=8, deadline=None)
 @given(restarts(), LAMS, st.sampled_from([None, 0, HALF]), st.booleans())
 def test_etd_with_beta_and_interest(problem, lam, beta, dependent):
-    interest = {0: 2, 1: 0, 2: HALF} if dependent else sp.Rational(2, 3)
+    each = itertools.cycle((2, 0, HALF))
+    interest = dict(zip(problem.states, each, strict=False)) if dependent else sp.Rational(2, 3)
     i = [interest[s] if dependent else interest for s in problem.states]
     decay = own_kernel(problem) * (problem.discount if beta is None else beta)
     arrived = sp.Matrix([w * x for w, x in zip(problem.xi, i, strict=True)])
-    f = (sp.eye(3) - decay.T).LUsolve(arrived)
+    f = (sp.eye(len(i)) - decay.T).LUsolve(arrived)
     m = lam * arrived + (1 - lam) * f
     learner = ETD(lam=lam, beta=beta, interest=interest)
     assert dynamics(problem, learner) == closed(problem, m, lam)
@@ -82,7 +70,7 @@ def test_etd_truncated(problem, lam, k, beta):
     """f_k is the power series cut after its term of order k."""
     decay = own_kernel(problem) * (problem.discount if beta is None else beta)
     xi = sp.Matrix(list(problem.xi))
-    f = sum((((decay.T) ** j) * xi for j in range(k + 1)), sp.zeros(3, 1))
+    f = sum((((decay.T) ** j) * xi for j in range(k + 1)), sp.zeros(*xi.shape))
     m = lam * xi + (1 - lam) * f
     learner = ETD(lam=lam, beta=beta, truncate=k)
     assert dynamics(problem, learner) == closed(problem, m, lam)
@@ -116,7 +104,7 @@ def test_the_power_series_lies_between_td_and_etd():
 
 
 @settings(max_examples=8, deadline=None)
-@given(restarts(on_policy=True, own=(1,)))
+@given(restarts(on_policy=True, endings=("never",)))
 def test_on_policy_etd_is_td(problem):
     """With one discount: interest 1 - gamma gives TD's A, interest 1 that over 1 - gamma."""
     A, b = dynamics(problem, TD())
@@ -194,7 +182,8 @@ def outcomes(problem):
         mu, pi = (
             sp.nsimplify(policy[s].get(a, 0)) for policy in (problem.behavior, problem.target)
         )
-        g = problem.discount * sp.nsimplify(own[0] if own else 1)
+        ends = n in problem.mdp.terminal
+        g = 0 if ends else problem.discount * sp.nsimplify(own[0] if own else 1)
         phi, onward = (sp.Matrix(problem.Phi.row(index[x])).T for x in (s, n))
         if mu:
             yield (

@@ -22,6 +22,7 @@ from obliquetd.domains import two_state
 from obliquetd.errors import LearnerError
 from obliquetd.learners import check
 from obliquetd.learners.files import learner_class
+from tests.strategies import problems
 
 FAMILY = '''
 from dataclasses import dataclass
@@ -253,25 +254,14 @@ def test_one_file_is_enough(kind):
     assert run.theta.any()
 
 
-@st.composite
-def evaluations(draw):
-    chances = [draw(st.sampled_from(["1/4", "1/2", "2/3"])) for _ in range(3)]
-    entries = st.lists(st.integers(-2, 2), min_size=2, max_size=2)
-    return off_policy(
-        draw(st.sampled_from(["1/2", "9/10"])), [draw(entries) for _ in range(3)], chances
-    )
-
-
 def on_policy_matrix(problem, lam):
     """A of the behaviour's own TD(lambda)."""
-    own = PolicyEvaluation(
-        problem.mdp, target=problem.behavior, features=problem.Phi, discount=problem.discount
-    )
+    own = problem.replace(target=problem.behavior or problem.target, behavior=None)
     return mean_dynamics(own, TD(lam=lam)).A
 
 
 @settings(max_examples=15)
-@given(evaluations(), st.sampled_from([0, "1/2", 1]))
+@given(problems(closed=True, most_states=4), st.sampled_from([0, "1/2", 1]))
 def test_the_joint_matrices_in_closed_form(file, problem, lam):
     """HTD: [[A, (A_mu - A)'], [mu A, mu A_mu']]; TDRC(0): [[A, C - A'], [mu A, mu (C + kappa)]]."""
     A = mean_dynamics(problem, TD(lam=lam)).A
@@ -286,7 +276,7 @@ def test_the_joint_matrices_in_closed_form(file, problem, lam):
     assert mean_dynamics(problem, prox).A == mean_dynamics(problem, GTD2(mu=mu, lam=lam)).A
     A, C = mean_dynamics(problem, TD()).A, problem.C
     tdrc = mean_dynamics(problem, learner_class(f"{file}:TDRC")(mu=mu, kappa="1/5")).A
-    shrunk = mu * (C + sp.eye(2) / 5)
+    shrunk = mu * (C + sp.eye(C.rows) / 5)
     assert tdrc == sp.Matrix(sp.BlockMatrix([[A, C - A.T], [mu * A, shrunk]]))
 
 

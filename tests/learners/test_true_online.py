@@ -23,7 +23,7 @@ from obliquetd.learners import (
 )
 from obliquetd.learners.evaluate import PlainRule, as_array
 from obliquetd.learners.words import Transition, omega
-from tests.learners.test_own_rules import evaluations
+from tests.strategies import problems
 
 F = Fraction
 STATES, D = 3, 2
@@ -223,7 +223,7 @@ PAIRS = [(TrueOnlineTD, TD), (TrueOnlineSETD, SETD), (TrueOnlineETD, ETD), (True
 
 
 @settings(max_examples=8, deadline=None)
-@given(evaluations(), st.sampled_from([0, "1/2", 1]))
+@given(problems(closed=True, most_states=4), st.sampled_from([0, "1/2", 1]))
 def test_A_and_b_are_those_of_the_rule_it_refines(problem, lam):
     for kind, plain in PAIRS:
         found, known = (otd.mean_dynamics(problem, k(lam=lam)) for k in (kind, plain))

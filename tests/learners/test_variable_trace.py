@@ -18,7 +18,7 @@ from obliquetd.errors import InputError, SignUndecidedError
 from obliquetd.learners import Learner, Theta, Trace, Transition, phi, positive, td_error
 from obliquetd.learners.check import qq
 from obliquetd.learners.evaluate import PlainRule
-from tests.learners.closed_forms import LAMBDAS, behavior_of, ratio, traced, walks
+from tests.learners.closed_forms import LAMBDAS, behavior_of, ratio, traced, visited, walks
 from tests.learners.test_rules import vector
 from tests.problem.test_action_episodes import BEHAVIOR, PAIRS, ROWS, TARGET, episodes
 
@@ -69,15 +69,16 @@ def test_the_matrices(problem, lam, rho_bar, c_bar, zeta):
 def test_the_tabular_fixed_points(problem, lam, zeta, rho_bar):
     """v_pi for all but V-trace, which has the value of the policy proportional to min(rho_bar mu, pi)."""
     for learner in (Retrace(lam=lam), TreeBackup(lam=lam), ABTD(zeta=zeta)):
-        assert list(otd.mean_dynamics(problem, learner).fixed_point()) == list(problem.v_pi)
+        found = otd.mean_dynamics(problem, learner).fixed_point()
+        assert visited(problem, found) == visited(problem, problem.v_pi)
     capped = {}
-    for s in (0, 1, 2):
+    for s in problem.target:
         kept = {a: min(Q(rho_bar) * behavior_of(problem)[s].get(a, 0), problem.target[s].get(a, 0))
-                for a in "ab"}  # fmt: skip
+                for a in problem.mdp.offered[s]}  # fmt: skip
         capped[s] = {a: Q(p) / sum(kept.values()) for a, p in kept.items()}
     theirs = problem.replace(target=Policy(capped), behavior=behavior_of(problem)).v_pi
     found = otd.mean_dynamics(problem, VTrace(lam=lam, rho_bar=rho_bar, c_bar="1/2"))
-    assert list(found.fixed_point()) == list(theirs)
+    assert visited(problem, found.fixed_point()) == visited(problem, theirs)
 
 
 def test_v_trace_s_value_is_not_v_pi_where_its_cap_binds():

@@ -26,11 +26,14 @@ def test_makers_agree():
 def test_random_policies_are_valid_repeatable_and_full(mdp, seed):
     pi = Policy.random(mdp, seed)
     assert pi == Policy.random(mdp, seed)
+    assert set(pi) == set(sparse := Policy.random(mdp, seed, full=False, largest=1))
+    assert set(pi) == {s for s in mdp.states if s not in mdp.terminal}
     for s, offered in mdp.offered.items():
+        if not offered:
+            continue
         assert sum(pi[s].values()) == 1
         assert set(pi[s]) == set(offered)
         assert all(x > 0 for x in pi[s].values())
-    sparse = Policy.random(mdp, seed, full=False, largest=1)
     assert all(sum(sparse[s].values()) == 1 for s in sparse)
 
 
@@ -115,7 +118,8 @@ def test_rows_that_states_share_mean_what_their_copies_mean(mdp, chosen, backwar
     made = [Policy.uniform(mdp), Policy.random(mdp, 1), Policy.random(mdp, 2)]
     pool: dict = {}
     rows = {}
-    for state, k in zip(mdp.states, chosen, strict=False):
+    states = [s for s in mdp.states if s not in mdp.terminal]
+    for state, k in zip(states, chosen, strict=False):
         row = dict(made[k][state])
         rows[state] = pool.setdefault(repr(row), row)
     if backwards:
@@ -123,9 +127,9 @@ def test_rows_that_states_share_mean_what_their_copies_mean(mdp, chosen, backwar
     shared, copies = Policy(rows), Policy({s: dict(row) for s, row in rows.items()})
     assert shared == copies
     assert list(shared) == list(rows)
-    numbers = shared.row_numbers(mdp.states)
-    for i, s in enumerate(mdp.states):
-        for j, t in enumerate(mdp.states):
+    numbers = shared.row_numbers(states)
+    for i, s in enumerate(states):
+        for j, t in enumerate(states):
             assert (numbers[i] == numbers[j]) == (rows[s] is rows[t])
     assert shared.row_numbers(["nowhere"]).tolist() == [-1]
     of_shared, of_copies = (PolicyEvaluation(mdp, target=x, discount=0) for x in (shared, copies))

@@ -133,26 +133,20 @@ NAMES = (
 @given(problems())
 def test_exact_symbolic_and_float_answers_agree(exact):
     """Off-policy, stochastic, reducible, periodic, with restarts: three arithmetics, one answer."""
-    common = {
-        "target": exact.target,
-        "behavior": exact.behavior,
-        "features": exact.Phi,
-        "xi": exact.xi,
-    }
-    symbolic = PolicyEvaluation(exact.mdp, discount="gamma", **common)
-    floats = PolicyEvaluation(exact.mdp, discount=0.9, **common)
+    symbolic = exact.replace(discount="gamma")
+    floats = exact.replace(discount=float(exact.discount))
     assert (exact.arithmetic, symbolic.arithmetic, floats.arithmetic) == (
         "exact",
         "symbolic",
         "float",
     )
-    at = {gamma: sp.Rational(9, 10)}
+    at = {gamma: exact.discount}
     for name in NAMES:
         value = getattr(exact, name)
         assert isinstance(value, sp.ImmutableDenseMatrix)
         assert getattr(symbolic, name).subs(at) == value, name
         assert relative_gap(value, getattr(floats, name)) < TOLERANCE, name
-    substituted = symbolic.subs({"gamma": "9/10"})
+    substituted = symbolic.subs({"gamma": exact.discount})
     assert substituted.arithmetic == "exact"
     assert substituted.v_pi == exact.v_pi
     for method in ("td", "rg", "etd", "best"):
@@ -160,7 +154,7 @@ def test_exact_symbolic_and_float_answers_agree(exact):
             point = exact.fixed_point(method)
         except (NotUniqueError, NoSolutionError) as error:
             with pytest.raises(type(error)):
-                PolicyEvaluation(exact.mdp, discount="9/10", **common).fixed_point(method)
+                symbolic.subs({"gamma": exact.discount}).fixed_point(method)
             continue
         if abs(float((point._X.T @ exact.native.Lambda).frobenius_squared())) < 1e-6:
             continue
@@ -178,12 +172,10 @@ def test_definitions(problem):
     P_gamma = sp.zeros(len(problem.states))
     for row in problem.mdp.transitions:
         i, j = problem.mdp.index[row.state], problem.mdp.index[row.next_state]
-        P_gamma[i, j] += (
-            problem.target[row.state].get(row.action, 0)
-            * row.probability
-            * row.discount
-            * problem.discount
-        )
+        discount = row.discount * problem.discount
+        if row.next_state in problem.mdp.terminal:
+            discount = 0
+        P_gamma[i, j] += problem.target[row.state].get(row.action, 0) * row.probability * discount
     assert problem.L_pi == sp.eye(len(problem.states)) - P_gamma
     assert problem.L_pi * problem.v_pi == problem.r_pi
     assert problem.L_pi.T * problem.X_star == problem.Xi * problem.Phi
