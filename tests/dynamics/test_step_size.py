@@ -16,6 +16,7 @@ from obliquetd.dynamics import (
 )
 from obliquetd.errors import InputError, MathematicalError, ObliqueTDError
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC, ResidualGradient
+from tests.strategies import problems
 
 R = sp.Rational
 
@@ -112,9 +113,8 @@ class TestInTheMean:
         assert found.is_Rational
 
     @settings(max_examples=25, deadline=None)
-    @given(st.integers(0, 1000), st.sampled_from([TD(), SETD(), GTD2(mu=2), TDC(mu=2)]))
-    def test_the_radius_is_one_at_the_limit(self, seed, learner):
-        problem = random_problem(3, 2, seed=seed)
+    @given(problems(most_states=4), st.sampled_from([TD(), SETD(), GTD2(mu=2), TDC(mu=2)]))
+    def test_the_radius_is_one_at_the_limit(self, problem, learner):
         dyn = mean_dynamics(problem, learner, sampling="iid")
         if dyn.stability.verdict != "stable":
             return
