@@ -184,6 +184,7 @@ def kept(make: Callable[..., Any]) -> Any:
         rules = (given[0], *(x.rule for x in given if hasattr(x, "rule")))
         return made(tuple(map(_outside, rules)), *given, **named)
 
+    ask.cache_clear = made.cache_clear  # type: ignore[attr-defined]
     return ask
 
 
