@@ -77,8 +77,8 @@ class Products:
         self.memory = {
             slot: over for slot, over in self.every_memory.items() if slot in self.filled
         }
-        if not is_shipped(rule.learner.rule):
-            self.guard()
+        for group in self.groups:
+            self._guard(group)
 
     def _may_be_recorded(self) -> bool:
         """Whether what the rule does is written down; with many outcomes, not all columns on the way are to be kept."""
@@ -109,6 +109,11 @@ class Products:
     def among(self, column: Any, outcomes: Any) -> Any:
         """The entries of some outcomes, in their order, of a column that has all or is of one number."""
         return self.runs.among(column, outcomes)
+
+    def _guard(self, group: Group) -> None:
+        """:meth:`_check` of a user's own rule."""
+        if not is_shipped(self.rule.learner.rule):
+            self._check(group)
 
     def guard(self) -> None:
         """Hold every outcome, in the strict mode and on numbers, against the rule; NoFormError where they differ.
