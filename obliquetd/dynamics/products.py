@@ -1,9 +1,8 @@
 """What a rule makes of every outcome of a problem, as a few columns of coefficients: the rule run once for all.
 
 :class:`Products` holds the terms of :mod:`obliquetd.dynamics.terms` for groups of outcomes that
-agree on all comparisons of the rule. Each group is held against the rule itself: its way through the rule
-is run in the strict mode, and one of its outcomes on numbers. A rule that fails is left to the general
-route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
+agree on all comparisons of the rule. Of a user's own rule each group is held against the rule itself
+(:meth:`Products.guard`), and a rule that fails is left to the general route, :class:`obliquetd.dynamics.rule.RuleOnNumbers`.
 """
 
 from __future__ import annotations
@@ -32,15 +31,10 @@ from obliquetd.problem.places import members
 
 __all__ = ["Products", "products_of"]
 
-MOST_HELD = 5
-"""Outcomes of a group that are held against the rule on numbers; of a user's own rule all are."""
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
 MOST_KEPT = 200_000
 """Outcomes whose columns are kept with a problem."""
-MOST_GUARDED = 10_000
-_GUARDED: set[Any] = set()
-"""The ways through the package's own rules that were held against the rule."""
 
 
 class Products:
@@ -117,39 +111,23 @@ class Products:
         return self.runs.among(column, outcomes)
 
     def _guard(self, group: Group) -> None:
-        """:meth:`_check`, once for each way through one of the package's own rules.
-
-        Such a rule is a function of what it is given, and of a run on columns nothing decides but the answers to
-        its comparisons: with the same ones it does the same, and so makes the same terms of any numbers.
-        A user's own rule may know more, and is held for each problem.
-        """
-        rule = self.rule
-        if not is_shipped(rule.learner.rule):
+        """:meth:`_check` of a user's own rule."""
+        if not is_shipped(self.rule.learner.rule):
             self._check(group)
-            return
-        made = tuple(
-            (slot, term.left, term.factors)
-            for part in (group.update, group.handed) for slot, terms in part.items() for term in terms
-        )  # fmt: skip
-        key = (
-            rule.learner, rule.d, (type(self.ops.arithmetic), self.ops.arithmetic.kind), self.ops.places.late,
-            self.second is self.first, frozenset(self.filled), group.path, made,
-        )  # fmt: skip
-        if key not in _GUARDED:
-            self._check(group)
-            if len(_GUARDED) >= MOST_GUARDED:
-                _GUARDED.clear()
-            _GUARDED.add(key)
 
-    def _check(self, group: Group) -> None:
-        """Outcomes of a group, from the first to the last, in the strict mode and on numbers.
+    def guard(self) -> None:
+        """Hold every outcome, in the strict mode and on numbers, against the rule; NoFormError where they differ.
 
         A rule may count the rounds of a loop, which are fewer here than it has features, and short-circuit
-        a comparison that some outcomes would decide otherwise. The package's own rules do not.
+        a comparison that some outcomes would decide otherwise. The package's own rules do not: each is a
+        function of what it is given, and a test holds them to it.
         """
-        size = len(group.outcomes)
-        held = min(size, MOST_HELD) if is_shipped(self.rule.learner.rule) else size
-        at = np.unique(np.linspace(0, size - 1, held).astype(int))
+        for group in self.groups:
+            self._check(group)
+
+    def _check(self, group: Group) -> None:
+        """The outcomes of a group."""
+        at = np.arange(len(group.outcomes))
         strict, plain = (
             self.runs.run(self._columns(group, at, strict=way), group.outcomes[at], self.filled)
             for way in (True, False)

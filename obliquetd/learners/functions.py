@@ -13,13 +13,14 @@ import hashlib
 import types
 from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from obliquetd.errors import LearnerError
 
 __all__ = ["digest", "functions_of", "is_shipped", "kept", "reads", "rebuilt"]
 
 Leaf = Callable[[Any], Any]
+Make = TypeVar("Make", bound=Callable[..., Any])
 
 
 def rebuilt(
@@ -172,7 +173,7 @@ def _values(function: Any) -> Iterator[Any]:
     yield from (cell.cell_contents for cell in function.__closure__ or ())
 
 
-def kept(make: Callable[..., Any]) -> Any:
+def kept(make: Make) -> Make:
     """What is made of a rule, the first argument, or of a learner, kept while the rule finds the same outside of itself.
 
     Where a helper is defined anew, or a constant set anew, as in a notebook, the same function is another rule.
@@ -184,7 +185,8 @@ def kept(make: Callable[..., Any]) -> Any:
         rules = (given[0], *(x.rule for x in given if hasattr(x, "rule")))
         return made(tuple(map(_outside, rules)), *given, **named)
 
-    return ask
+    ask.cache_clear = made.cache_clear  # type: ignore[attr-defined]
+    return cast(Make, ask)
 
 
 def _is_own(function: Any) -> bool:

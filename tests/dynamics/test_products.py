@@ -118,6 +118,21 @@ def test_products_of_floats_with_their_bounds(learner, monkeypatch):
     assert new[3].shape == old[3].shape
 
 
+@pytest.mark.parametrize("given", [{}, {"arithmetic": "float"}, {"discount": "gamma"}], ids=str)
+@pytest.mark.parametrize("learner", EVERY, ids=lambda x: x.label)
+def test_a_shipped_rule_does_what_its_products_say_on_every_outcome(learner, given):
+    """So that it need not be held against them on each problem, as a user's own is."""
+    make = (states, pairs)[len(learner.label) % 2] if given != {"discount": "gamma"} else states
+    problem = make(len(learner.label), **given)
+    if learner.name == "SETD" and given == {"discount": "gamma"}:
+        problem = problem.subs({"gamma": "1/3"})  # omega has no one sign
+    rule = RuleOnNumbers(problem.native, learner.bound(problem))
+    for carried in {False, learner.has_memory}:
+        found = Products(rule, [True] * problem.native.n, carried=carried)
+        assert sum(len(group.outcomes) for group in found.groups) == len(rule.samples)
+        found.guard()
+
+
 @pytest.mark.parametrize("key", ["td", "etd", "gtd2", "regularized-td", "n-step-td"])
 def test_products_of_formulas(key, monkeypatch):
     for learner in learners_of(key):
