@@ -19,7 +19,12 @@ from obliquetd.problem.inputs import Inputs, read_inputs
 from obliquetd.problem.matrices import PaperMatrices
 from obliquetd.problem.metrics import ValueMetrics
 from obliquetd.problem.native import Operators
-from obliquetd.problem.requests import read_matrix, read_substitution, read_weights
+from obliquetd.problem.requests import (
+    read_matrix,
+    read_substitution,
+    read_weights,
+    require_names,
+)
 from obliquetd.problem.weightings import EmphasisCell, emphasis_cells
 
 __all__ = ["PolicyEvaluation"]
@@ -103,7 +108,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         start: Any = None,
         arithmetic: str | None = None,
     ) -> None:
-        _require_names(unnamed, "PolicyEvaluation")
+        require_names(unnamed, "PolicyEvaluation")
         self._fill(
             read_inputs(
                 mdp, target=target, behavior=behavior, features=features, discount=discount,
@@ -178,7 +183,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         >>> pairs.states[1], pairs.xi[1], pairs.values["left", "left"], base.values["left"]
         (('left', 'right'), 1/4, 9, 10)
         """
-        _require_names(unnamed, "PolicyEvaluation.of_actions")
+        require_names(unnamed, "PolicyEvaluation.of_actions")
         return cls.of(
             read_inputs(
                 mdp, target=target, behavior=behavior, features=features, discount=discount,
@@ -399,13 +404,4 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
             f"PolicyEvaluation({self.native.n} {self.native.noun}s, {d} feature{'s'[: d != 1]}, "
             f"{'on' if self.on_policy else 'off'}-policy, discount "
             f"{number_text(self.discount)}, {self.arithmetic})"
-        )
-
-
-def _require_names(unnamed: tuple[Any, ...], called: str) -> None:
-    """InputError where something besides the MDP came without a name: two policies look alike."""
-    if unnamed:
-        raise InputError(
-            f"{called} takes the MDP first and all else by name, and {len(unnamed)} more came without one; write "
-            f"{called}(mdp, target=..., behavior=..., features=..., discount=...)"
         )

@@ -25,6 +25,7 @@ __all__ = [
     "read_values",
     "read_weighting",
     "read_weights",
+    "require_names",
 ]
 
 
@@ -150,3 +151,12 @@ def read_weighting(ops: Operators, value: Any) -> tuple[str, Matrix]:
     if isinstance(value, Mapping) or vector or diagonal:
         return "Omega", read_weights(ops, value)
     return "X", read_matrix(ops, value, "X")
+
+
+def require_names(unnamed: tuple[Any, ...], called: str) -> None:
+    """InputError where something besides the MDP came without a name: two policies look alike."""
+    if unnamed:
+        raise InputError(
+            f"{called} takes the MDP first and all else by name, and {len(unnamed)} more came without one; write "
+            f"{called}(mdp, target=..., behavior=..., features=..., discount=...)"
+        )
