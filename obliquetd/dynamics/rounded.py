@@ -181,10 +181,7 @@ def every_way(run: Callable[[], list[Any]]) -> list[Any]:
 def _hull(numbers: Sequence[Rounded]) -> Rounded:
     first, *others = numbers
     errors = [first.error, *(abs(x.value - first.value) + x.error for x in others)]
-    sure = math.isfinite(first.value) and all(map(math.isfinite, errors))
-    return Rounded(
-        first.value if math.isfinite(first.value) else 0.0, max(errors) if sure else math.inf
-    )
+    return Rounded(first.value, max(errors) if all(map(math.isfinite, errors)) else math.inf)
 
 
 def bare(value: Any) -> Any:

@@ -198,7 +198,8 @@ def plain(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
             "and rewards by a power of ten, or use arithmetic='exact'"
         )
     bounds = [x.error for x in flat if isinstance(x, Rounded)]
-    if max(sizes) < LEAST and 0 < max(bounds) < LEAST:
+    largest = max(bounds)
+    if max(sizes) < LEAST and (0 < largest < LEAST or math.isinf(largest)):
         raise NumberError(
             "the numbers of the update are below the range of floats (2.2e-308), where they lose their "
             "digits or become 0; multiply the features by a power of ten, or use arithmetic='exact'"
