@@ -24,7 +24,6 @@ __all__ = [
     "finite",
     "quiet",
     "warn_of_few_digits",
-    "warn_of_rows",
 ]
 
 
@@ -107,18 +106,6 @@ def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
             stacklevel=frames,
         )
     return digits < FEW_DIGITS
-
-
-def warn_of_rows(
-    what: str, array: npt.NDArray[Any], error: npt.NDArray[Any], at_least: float
-) -> bool:
-    """The same where some row of an array, or the size ``at_least``, keeps few digits."""
-    sizes = np.maximum(np.abs(array).max(axis=1), at_least)
-    seen = sizes > 0
-    if not seen.any():
-        return False
-    growth = float((error.max(axis=1)[seen] / sizes[seen]).max())
-    return warn_of_few_digits(f"{what} is a difference of nearly equal numbers", growth, 5)
 
 
 def dropped(weights: npt.NDArray[Any], lost: Any, what: str) -> npt.NDArray[Any]:

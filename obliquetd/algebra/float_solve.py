@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.accuracy import SolveReport, Spread, finite, quiet, warn_of_few_digits
-from obliquetd.algebra.rounding import BLOCK, EPS, power_of_two
-from obliquetd.algebra.singular import Factored, equilibrate
+from obliquetd.algebra.factors import Factored
+from obliquetd.algebra.rounding import BLOCK, EPS, power_of_two, roundings
+from obliquetd.algebra.singular import equilibrate
 from obliquetd.algebra.tall import blocks, column_sizes, gram
 from obliquetd.errors import SingularError
 
@@ -56,7 +57,7 @@ def solve_square(
         raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
     errors = (_ByColumns if A.sparse and x.size > BLOCK else _Errors)(A, right, b, x)
     growth = factored.largest_growth(errors.from_matrix)
-    if growth >= 1.0:
+    if not growth < 1.0:  # nor where a bound is infinite
         raise SingularError(f"{what} is singular{A.arithmetic.caveat}", _null_vector(A))
     total = factored.largest_growth(errors.from_data)
     warned = warn_of_few_digits(f"{what} is nearly singular", growth, FRAMES)
@@ -175,20 +176,26 @@ def solve_any(
     x = finite(found.x)
     warned = warn_of_few_digits(f"{what} is nearly singular", found.growth, FRAMES)
     report = SolveReport(found.residual, max(1.0, found.total / EPS), warned)
-    return (x, report, Spread(found.G, found.w)), null
+    return (x, report, Spread(found.G, found.w, lambda: found.lost)), null
 
 
 def column_basis(system: Any, columns: FloatMatrix) -> tuple[Floats, Floats]:
     """Independent columns with the span of all, and bounds on the errors of their entries.
 
-    ``system`` is the equilibrated matrix, and ``columns`` the matrix with its columns balanced.
+    ``system`` is the equilibrated matrix, and ``columns`` the matrix with its columns balanced. Of its singular
+    vectors U = C V / s, C V / s is taken as a product: each row is one of C, and a row of zeros stays one, where
+    the rounding of a decomposition is as large as the largest row. Any V of full rank would do, so that its own
+    rounding is no error.
     """
     if system.graded:  # an orthonormal basis would bury the small rows in rounding
         basis, error = system.column_echelon()
         return basis, error
-    u, s, vt = np.linalg.svd(columns.dense(), full_matrices=False)
+    C = columns.dense()
+    _, s, vt = np.linalg.svd(C, full_matrices=False)
     kept = slice(0, system.rank)
-    return u[:, kept], columns.error @ np.abs(vt[kept].T) / s[kept] + np.abs(u[:, kept]) * EPS
+    combined = vt[kept].T / s[kept]
+    rounded = columns.dense_error() + roundings(C.shape[1]) * np.abs(C)
+    return C @ combined, rounded @ np.abs(combined)
 
 
 def surely_independent(X: Floats) -> bool:

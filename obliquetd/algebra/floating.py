@@ -20,19 +20,15 @@ from obliquetd.algebra.accuracy import (
     OfSum,
     SolveReport,
     Spread,
-    dropped,
     finite,
     quiet,
-    warn_of_rows,
 )
+from obliquetd.algebra.float_entries import Entrywise, underflow
 from obliquetd.algebra.float_solve import column_basis, solve_any, solve_square, surely_independent
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Indices, Matrix
 from obliquetd.algebra.rounding import (
     EPS,
-    NORMAL,
     dots_bound,
-    lost,
-    negligible,
     power_of_two,
     product_bound,
     roundings,
@@ -44,7 +40,6 @@ from obliquetd.algebra.storage import (
     gathered,
     most_at_one_place,
     placed,
-    row_sizes,
     row_sums,
     trimmed,
     unit_array,
@@ -143,6 +138,12 @@ class FloatArithmetic(Arithmetic):
 
         return FloatMatrix(found, error=error)
 
+    def stacked(self, parts: Sequence[Any]) -> FloatMatrix:
+        return FloatMatrix(
+            np.concatenate([part.dense() for part in parts]),
+            error=lambda: np.concatenate([part.dense_error() for part in parts]),
+        )
+
     def embedded(self, part: Any, places: Sequence[int], n: int) -> Any:
         """Elsewhere it is 0 and no rounding makes it anything else, which a product would not know."""
         values = placed(part.dense(), places, n)
@@ -156,7 +157,7 @@ FLOAT = FloatArithmetic()
 """The arithmetic of floating-point numbers."""
 
 
-class FloatMatrix(Matrix):
+class FloatMatrix(Entrywise, Matrix):
     """A numpy array of two dimensions, or a scipy.sparse ``csr_array``.
 
     Parameters
@@ -247,7 +248,7 @@ class FloatMatrix(Matrix):
             """With the errors of the right factor, or what the product adds to them."""
             errors = self.error, other.array, other.error
             found = product_bound(self.array, *errors, right=right)
-            return found + lost(found, self.array, *errors)
+            return found + underflow(self, other, found) if isinstance(found, np.ndarray) else found
 
         product = _wrap(quiet(lambda: self.array @ other.array))
         product._error = (
@@ -301,32 +302,6 @@ class FloatMatrix(Matrix):
     def support(self) -> tuple[Indices, Indices]:
         i, j = self.array.nonzero()
         return np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
-
-    def as_weights(self, what: str) -> FloatMatrix:
-        values = self.dense()
-        kept = dropped(values, (values > 0) & (values < NORMAL), what)
-        return FloatMatrix(kept, self.report, lambda: np.where(kept == 0, 0.0, self.dense_error()))
-
-    def as_chosen(self) -> FloatMatrix:
-        return FloatMatrix(self.array, self.report, abs(self.array) * 0.0)
-
-    def cleaned(self) -> FloatMatrix:
-        if self.sparse:
-            return self
-        zero = negligible(self.array, self.error)
-        return FloatMatrix(np.where(zero, 0.0, self.array), error=lambda: self.error)
-
-    def check_digits(self, what: str, at_least: Any = 0) -> bool:
-        if self.sparse or not self.array.size:
-            return False
-        return warn_of_rows(what, self.array, self.error, float(at_least))
-
-    def row_units(self) -> FloatMatrix:
-        units = 1.0 / power_of_two(row_sizes(self.array))
-        return FloatMatrix(units.reshape(-1, 1), error=np.zeros((len(units), 1)))
-
-    def unbounded(self) -> FloatMatrix:
-        return FloatMatrix(np.where(np.isnan(self.dense()), math.inf, self.dense()))
 
     def surely_independent(self) -> bool:
         data = not self.sparse and self.relative is not None

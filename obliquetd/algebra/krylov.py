@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.factors import Factored
 from obliquetd.algebra.rounding import EPS, roundings
-from obliquetd.algebra.singular import Factored
 from obliquetd.errors import ConvergenceError
 
 __all__ = ["LARGEST_FACTORED", "MonotoneSystem", "layout"]

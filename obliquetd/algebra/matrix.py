@@ -16,7 +16,7 @@ import functools
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -107,6 +107,10 @@ class Arithmetic(ABC):
     def column(self, values: Sequence[Any] | npt.NDArray[Any]) -> Matrix:
         """A column vector of native scalars."""
         return self.matrix([[v] for v in values], (len(values), 1))
+
+    def stacked(self, parts: Sequence[Any]) -> Any:
+        """Columns end to end."""
+        return self.column([x for part in parts for x in part.entries()])
 
     def embedded(self, part: M, places: Sequence[int], n: int) -> M:
         """The column of n entries that has those of ``part`` at the places, and zeros."""
@@ -220,9 +224,17 @@ class Matrix(ABC):
         """The matrix with 0 for every entry that may be 0: among floats, those within their rounding."""
         return self
 
-    def check_digits(self, what: str, at_least: Any = 0) -> bool:  # noqa: ARG002
-        """Warn, and say so, where a row of floats, or the size ``at_least``, keeps few correct digits."""
-        return False
+    def settled(
+        self: M,
+        what: str,  # noqa: ARG002
+        exactly: Callable[[], Matrix] | None = None,  # noqa: ARG002
+        at_least: Any = 0,  # noqa: ARG002
+    ) -> M:
+        """The matrix as an answer: floats of few digits are warned of, and what ``exactly`` says is 0 is 0.
+
+        See :mod:`obliquetd.algebra.float_digits`.
+        """
+        return self
 
     def denominator(self) -> Any:
         """A native number that makes every entry whole when it multiplies them; 1 unless of rationals."""
@@ -276,6 +288,46 @@ class Matrix(ABC):
     @abstractmethod
     def public(self) -> Any:
         """What the user gets: a sympy matrix, or a numpy or scipy.sparse array."""
+
+    def told(
+        self, what: str, exactly: Callable[[], Matrix] | None = None, at_least: Any = 0
+    ) -> Any:
+        """:meth:`public` of an answer that has a name, :meth:`settled`."""
+        self.public()  # what is beyond the range of floats is refused first
+        return self.settled(what, exactly, at_least).public()
+
+    def told_vector(
+        self, what: str, exactly: Callable[[], Matrix] | None = None, at_least: Any = 0
+    ) -> Any:
+        """:meth:`public_vector` in the same way."""
+        self.public()
+        return self.settled(what, exactly, at_least).public_vector()
+
+    def over(self: M, other: M) -> M:
+        """Each entry of a column over the one that stands beside it in another, and 0 where that is 0."""
+        zero = self.arithmetic.zero
+        pairs = zip(self.entries(), other.entries(), strict=True)
+        return self.arithmetic.column([a / b if b else zero for a, b in pairs])  # type: ignore[return-value]
+
+    def positive_part(self: M, leading: M, sign: Callable[[Any], int]) -> M:
+        """The entries of a column where those of ``leading``, which have their signs, are positive; 0 elsewhere."""
+        zero, pairs = self.arithmetic.zero, zip(self.entries(), leading.entries(), strict=True)
+        return self.arithmetic.column([x if sign(y) > 0 else zero for x, y in pairs])  # type: ignore[return-value]
+
+    def kept(self: M, mask: Sequence[bool]) -> M:
+        """The entries of a column where a mask says so, and 0 elsewhere."""
+        zero, pairs = self.arithmetic.zero, zip(self.entries(), mask, strict=True)
+        return self.arithmetic.column([x if there else zero for x, there in pairs])  # type: ignore[return-value]
+
+    def row_outer(self: M, other: M) -> M:
+        """In each row all products of an entry of its row here and one of its row there."""
+        pairs = zip(self.rows(), other.rows(), strict=True)
+        rows = [[x * y for x in a for y in b] for a, b in pairs]
+        return self.arithmetic.matrix(rows, (len(rows), self.shape[1] * other.shape[1]))  # type: ignore[return-value]
+
+    def flattened(self: M) -> M:
+        """All entries, row after row, as a column."""
+        return self.arithmetic.column([x for row in self.rows() for x in row])  # type: ignore[return-value]
 
     def entries(self) -> list[Any]:
         """The entries of a column vector."""

@@ -32,7 +32,6 @@ __all__ = [
     "STATIONARY",
     "UNSTABLE",
     "dots_bound",
-    "lost",
     "negligible",
     "power_of_two",
     "product_bound",
@@ -130,22 +129,6 @@ def product_bound(a: Any, a_error: Any, b: Any, b_error: Any, *, right: bool) ->
     for k in range(b.shape[1]):
         out[:, [k]] = of(a, a_error, b[:, [k]], b_error[:, [k]])
     return out
-
-
-def lost(bound: Any, a: Any, a_error: Any, b: Any, b_error: Any) -> Any:
-    """What the entries of a @ b may lose below the range of floats, which a bound of them does not know.
-
-    A term of which one factor is exactly 0 loses nothing, so that what is only made of these stays exact.
-    """
-    if not isinstance(bound, np.ndarray):
-        return 0  # sparse ones hold what is not 0
-    if bound.size and bound.min() > NORMAL:
-        return SMALLEST * a.shape[1]
-
-    def counts(array: Any, error: Any) -> Any:
-        return ((array != 0) + (error != 0)) * 1.0
-
-    return SMALLEST * (counts(a, a_error) @ counts(b, b_error))
 
 
 def scaled_bound(a: Any, a_error: Any, by: Any, by_error: Any, scaled: Any) -> Any:

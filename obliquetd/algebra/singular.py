@@ -1,4 +1,4 @@
-"""Is a float matrix singular, for all that is known of it? Factors, singular values, bounds.
+"""Is a float matrix singular, for all that is known of it? Singular values and bounds.
 
 With E a bound on the error of every entry of A, A is nonsingular whatever its entries
 really are where the spectral radius of ``|A^-1| E`` is below 1 (Rump 1999), and the relative
@@ -10,8 +10,6 @@ so that no verdict depends on the units of rewards, features or weights.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,177 +17,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.rounding import EPS, negligible, roundings
+from obliquetd.algebra.factors import Factored
+from obliquetd.algebra.rounding import (
+    EPS,
+    NORMAL,
+    SMALLEST,
+    negligible,
+    power_of_two,
+    roundings,
+)
 
-__all__ = ["Factored", "equilibrate"]
+__all__ = ["equilibrate"]
 
 Array = npt.NDArray[Any]
 
 SWEEPS = 30
 """Passes over rows and columns after which their scales are good enough."""
-EXPLICIT = 64
-"""Up to this size the inverse is formed for its absolute values; above, they are estimated."""
-ONE_THREAD = 1024
-"""Entries of right-hand sides up to which OpenBLAS takes one thread for a triangle."""
 GRADED = 2.0**26
 """Rows that differ in size by more than this are kept apart from orthogonal transformations."""
-
-
-class Factored(ABC):
-    """A nonsingular square matrix, factored."""
-
-    @staticmethod
-    def of(array: Any) -> Factored | None:
-        """The factors; None where a pivot vanishes or an entry is not finite."""
-        if isinstance(array, np.ndarray):
-            return _Dense.of_array(array)
-        from obliquetd.algebra.krylov import MonotoneSystem
-
-        return MonotoneSystem.of_matrix(array) or Factored.by_factors(array)
-
-    @staticmethod
-    def by_factors(array: Any) -> Factored | None:
-        """The same of a sparse matrix, whatever its size."""
-        return _Sparse.of_matrix(array)
-
-    @abstractmethod
-    def solve(self, b: Array) -> Array:
-        """A^-1 b."""
-
-    @abstractmethod
-    def solve_transposed(self, b: Array) -> Array:
-        """A^-T b."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of rows."""
-
-    @cached_property
-    def _inverse(self) -> Array:
-        return np.abs(self.solve(np.eye(self.size)))
-
-    def growth(self, weights: Array) -> Array:
-        """``|A^-1| w`` for each column w >= 0; above :data:`EXPLICIT` its largest entry, throughout."""
-        if self.size <= EXPLICIT:
-            return self._inverse @ weights
-        return np.broadcast_to(self.largest_growths(weights), weights.shape).copy()
-
-    def largest_growth(self, weights: Array) -> float:
-        """The largest entry of ``|A^-1| w`` for w >= 0; above :data:`EXPLICIT` of :meth:`largest_growths`."""
-        if self.size <= EXPLICIT:
-            return float((self._inverse @ weights).max())
-        return float(self.largest_growths(weights.reshape(-1, 1))[0])
-
-    def largest_growths(self, weights: Array) -> Array:
-        """The largest entry of ``|A^-1| w`` for each column w >= 0.
-
-        It is the 1-norm of diag(w) A^-T, which Hager's method estimates by a few solves with
-        A and A' (Higham 2002, Algorithm 15.1): a lower bound that is nearly always attained. The
-        columns go on together until each is settled.
-        """
-        n, count = weights.shape
-        x = np.full((n, count), 1.0 / n)
-        best, going = np.zeros(count), np.arange(count)
-        last = np.full(count, -1)
-        for _ in range(5):
-            w = weights[:, going]
-            y = w * self.solve_transposed(x)
-            best[going] = np.maximum(best[going], np.abs(y).sum(axis=0))
-            z = self.solve(w * np.sign(y))
-            k = np.abs(z).argmax(axis=0)
-            here = np.arange(len(going))
-            more = (k != last) & ~(np.abs(z[k, here]) <= (z * x).sum(axis=0))
-            going, last = going[more], k[more]
-            if not len(going):
-                break
-            x = np.zeros((n, len(going)))
-            x[last, np.arange(len(going))] = 1.0
-        return best
-
-
-@dataclass(frozen=True, eq=False)
-class _Dense(Factored):
-    """P A = L U, with L and U in one array, and the row of A that comes to each place.
-
-    Solved by the two triangles and not by LAPACK's ``getrs``: OpenBLAS takes all threads for that even of a
-    3 by 3 matrix, and on a busy machine they wait for each other for a hundredth of a second.
-    """
-
-    lu: Array
-    order: Array
-
-    @classmethod
-    def of_array(cls, array: Array) -> _Dense | None:
-        from scipy.linalg import lapack
-
-        if not np.isfinite(array).all():
-            return None
-        lu, pivots, failed = lapack.dgetrf(array)
-        if failed:
-            return None
-        order = list(range(len(lu)))
-        for i, k in enumerate(pivots.tolist()):
-            order[i], order[k] = order[k], order[i]
-        return cls(lu, np.array(order, dtype=np.intp))
-
-    def solve(self, b: Array) -> Array:
-        return self._by_parts(b, self._solve)
-
-    def solve_transposed(self, b: Array) -> Array:
-        return self._by_parts(b, self._solve_transposed)
-
-    def _by_parts(self, b: Array, solve: Callable[[Array], Array]) -> Array:
-        columns = b.reshape(self.size, -1)
-        count = columns.shape[1]
-        step = max(1, ONE_THREAD // self.size if self.size <= EXPLICIT else count)
-        parts = [solve(columns[:, k : k + step]) for k in range(0, count, step)]
-        return np.concatenate(parts or [columns], axis=1).reshape(b.shape)
-
-    def _solve(self, b: Array) -> Array:
-        from scipy.linalg import blas
-
-        y = blas.dtrsm(1.0, self.lu, b[self.order], lower=1, diag=1)
-        return np.asarray(blas.dtrsm(1.0, self.lu, y, lower=0))
-
-    def _solve_transposed(self, b: Array) -> Array:
-        from scipy.linalg import blas
-
-        y = blas.dtrsm(1.0, self.lu, b, lower=0, trans_a=1)
-        y = blas.dtrsm(1.0, self.lu, y, lower=1, diag=1, trans_a=1)
-        out = np.empty(y.shape)
-        out[self.order] = y
-        return out
-
-    @property
-    def size(self) -> int:
-        return len(self.lu)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sparse(Factored):
-    lu: Any
-
-    @classmethod
-    def of_matrix(cls, matrix: Any) -> _Sparse | None:
-        import scipy.sparse.linalg as linalg
-
-        if not np.isfinite(matrix.data).all():
-            return None
-        try:
-            return cls(linalg.splu(matrix.tocsc()))
-        except RuntimeError:
-            return None
-
-    def solve(self, b: Array) -> Array:
-        return np.asarray(self.lu.solve(b))
-
-    def solve_transposed(self, b: Array) -> Array:
-        return np.asarray(self.lu.solve(b, trans="T"))
-
-    @property
-    def size(self) -> int:
-        return int(self.lu.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +60,8 @@ class Found:
     growth: float
     total: float
     residual: float
+    lost: Array
+    """What each entry of x may have lost below the range of floats."""
 
 
 def scales(size: Array) -> tuple[Array, Array]:
@@ -360,6 +207,10 @@ class Equilibrated:
     @np.errstate(all="ignore")  # what leaves the range is refused by the caller
     def solve(self, right: Array, right_error: Array) -> Found | None:
         """A solution of A x = b; None where b lies outside the range, by more than the bounds."""
+        units = power_of_two(
+            np.abs(right).max(axis=0, initial=0.0)
+        )  # so that b / up leaves no range
+        right, right_error = right / units, right_error / units
         b, e = (z[self.rows] / self.up[:, None] for z in (right, right_error))
         out = np.setdiff1d(np.arange(self.shape[0]), self.rows)
         if not negligible(right[out], right_error[out]).all():
@@ -382,15 +233,18 @@ class Equilibrated:
         norm = np.abs(self.core).sum(axis=1).max(initial=0.0)
         scale = norm * sizes.max(initial=0.0) + np.abs(b).max(initial=0.0)
         full, back = np.zeros((self.shape[1], x.shape[1])), np.zeros((self.shape[1], len(b)))
-        full[self.columns] = x / self.along[:, None]
+        full[self.columns] = x / self.along[:, None] * units
+        lost = np.zeros(full.shape)
+        lost[self.columns] = np.where(np.abs(full[self.columns]) < NORMAL, SMALLEST * (x != 0), 0.0)
         back[self.columns] = pseudo / self.along[:, None]
         return Found(
             full,
             back,
-            bound + gap,
+            (bound + gap) * units,
             float((spread @ (from_matrix / sizes)).max(initial=0.0)),
             float((spread @ ((from_matrix + e) / sizes)).max(initial=0.0)),
             float(gap.max(initial=0.0) / scale) if scale else 0.0,
+            lost,
         )
 
 

@@ -176,7 +176,7 @@ class AtRest:
                 if wanted is None or start + i in wanted:
                     add_to(columns.setdefault(start + i, {}), onto + i, value)
         for vector in (constant, *(columns[j] for j in sorted(columns))):
-            kept = {i: vector[i] for i in sorted(vector) if counts(vector[i])}
+            kept = {i: vector[i] for i in sorted(vector) if vector[i]}
             if kept:
                 yield kept
 
@@ -252,10 +252,10 @@ def _independent(rows: list[dict[int | None, Any]]) -> set[int | None]:
     while rows:
         pivot, *others = rows
         j = max(pivot, key=lambda i: abs(getattr(pivot[i], "value", bool(pivot[i]))))
+        chosen.add(j)  # also where all may be 0: what is left out then is for the span to say
         if counts(pivot[j]):
-            chosen.add(j)
             others = [_without(row, j, pivot) for row in others]
-        rows = others
+        rows = [row for row in others if row]
     return chosen
 
 
@@ -290,7 +290,7 @@ def _without(row: dict[Any, Any], j: Any, pivot: dict[Any, Any]) -> dict[Any, An
         return row
     factor = row[j] / pivot[j]
     rest = {i: row[i] - factor * pivot[i] if i in row else -(factor * pivot[i]) for i in pivot}
-    return {**row, **rest, j: factor - factor}
+    return {i: x for i, x in {**row, **rest}.items() if i != j and x}
 
 
 def _rank(table: Any, rows: Any) -> int | None:

@@ -14,8 +14,8 @@ from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import EPS, roundings
 from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.field_columns import FieldColumns, FormulaColumns
+from obliquetd.dynamics.rounded import SMALLEST
 from obliquetd.dynamics.rounded_columns import RoundedColumn, datum, one_number
-from obliquetd.dynamics.scalars import SMALLEST
 from obliquetd.dynamics.terms import OneRun
 from obliquetd.learners.forms import Form, NoFormError
 from obliquetd.problem.native import Operators
@@ -54,18 +54,27 @@ class FloatColumns(OneRun):
         return a * b
 
     def quotient(self, a: RoundedColumn, b: RoundedColumn) -> RoundedColumn:
-        """The quotient for each outcome."""
-        return a / b
+        """The quotient for each outcome; equal floats stand for one number, so that theirs is 1."""
+        found, same = a / b, a.value == b.value
+        if same.all():
+            return one_number(1.0)
+        return RoundedColumn(found.value, np.where(same, 0.0, found.error)) if same.any() else found
 
     def signs(self, column: RoundedColumn) -> Any:
-        """-1, 0 or 1 for each outcome."""
+        """-1, 0 or 1 for each outcome.
+
+        What may be 0 for all that is known counts as positive: a positive part, max(x, 0), is then x with its
+        bound, and not a 0 that hides it.
+        """
         if not np.isfinite(column.value).all():
             raise NoFormError("beyond the range of floats")
-        return np.sign(column.value)
+        return np.where(_open(column), 1.0, np.sign(column.value))
 
     def zeros(self, column: RoundedColumn) -> Any:
         """Whether the number is 0, for each outcome."""
-        return self.signs(column) == 0
+        if _open(column).any():
+            raise NoFormError("a zero that the rounding of a float leaves open")
+        return column.value == 0
 
     def is_zero(self, column: RoundedColumn) -> bool:
         """Whether a column is 0 for every outcome."""
@@ -211,3 +220,11 @@ def columns_of(
         return FloatColumns(ops, places, strict=strict, known_dots=known)
     kind = FieldColumns if ops.arithmetic.kind == "exact" else FormulaColumns
     return kind(ops, places, strict=strict)
+
+
+def _open(column: RoundedColumn) -> Any:
+    """For which outcomes the bounds leave open whether a number is 0."""
+    if column.relative is not None:
+        return np.zeros(len(column), dtype=bool)
+    error = column.error
+    return (error >= np.abs(column.value)) & (error > 0)

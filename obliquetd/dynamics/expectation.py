@@ -20,6 +20,7 @@ products of matrices: :mod:`obliquetd.dynamics.products` and :mod:`obliquetd.dyn
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -61,9 +62,19 @@ class Expectation:
     xi : Matrix (n, 1)
     carried : bool
         Whether the memory is carried along a trajectory, whose weights are then stationary.
+    exactly : function, optional
+        A basis of the span of the updates in rationals, which decides its dimension where floats do not.
     """
 
-    def __init__(self, rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> None:
+    def __init__(
+        self,
+        rule: RuleOnNumbers,
+        xi: Matrix,
+        *,
+        carried: bool,
+        exactly: Callable[[], Matrix] | None = None,
+    ) -> None:
+        self.exactly = exactly
         self.rule, self.ops, self.arithmetic = rule, rule.ops, rule.ops.arithmetic
         self.carried = carried and rule.learner.has_memory
         self._weights = xi
@@ -228,6 +239,7 @@ class Expectation:
             lambda: self.samples,
             carried=self.carried,
             products=self.sums.products if self.sums else None,
+            exactly=self.exactly,
         )
 
     @cached_property

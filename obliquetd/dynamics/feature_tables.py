@@ -5,8 +5,8 @@ from __future__ import annotations
 from obliquetd.algebra import FloatMatrix, Matrix
 from obliquetd.algebra.rounding import BLOCK
 from obliquetd.algebra.tall import blocks
+from obliquetd.dynamics.rounded import UNIT
 from obliquetd.dynamics.rounded_columns import datum, dyadic
-from obliquetd.dynamics.scalars import UNIT
 from obliquetd.problem.native import Operators
 
 __all__ = ["features_of"]

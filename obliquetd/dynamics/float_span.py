@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from obliquetd.dynamics.at_rest import SAFETY, Vector
-from obliquetd.dynamics.scalars import UNIT
+from obliquetd.dynamics.rounded import UNIT
 
 __all__ = ["all_coordinates"]
 

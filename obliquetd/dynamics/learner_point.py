@@ -8,6 +8,7 @@ from obliquetd.dynamics.efficiency import efficiency
 from obliquetd.dynamics.mean import mean_dynamics
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.learners import Learner
+from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint
 from obliquetd.problem.projection import Solution
 
@@ -37,4 +38,7 @@ def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
     null = null.column_basis() if null.shape[1] else null
     free = sorted(set((ops.Phi @ null).cleaned().support()[0].tolist()))
     solution = Solution(theta, tuple(free), null)
-    return FixedPoint(ops, given.label, None, solution, lambda: efficiency(problem, given))
+    return FixedPoint(
+        ops, given.label, None, solution, lambda: efficiency(problem, given),
+        lambda ops: point_of_learner(given, PolicyEvaluation.of(ops.inputs)),
+    )  # fmt: skip

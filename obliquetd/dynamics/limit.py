@@ -28,10 +28,11 @@ def limit_of(dynamics: Expectation, x0: Matrix, what: str) -> Matrix:
     NoSolutionError
         Where A is singular on U and b - A x_0 is outside its range.
     """
+    update = dynamics.b - dynamics.A @ x0  # refused first where it is beyond the range of floats
     span = dynamics.span
     if span.dimension == 0:
         return x0
-    right = span.coordinates(dynamics.b - dynamics.A @ x0)
+    right = span.coordinates(update)
     solution = dynamics.Q.general_solution(right, what)
     null = span.basis @ solution.null_space
     theta = range(dynamics.rule.d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -24,9 +25,9 @@ from obliquetd.dynamics.stability import (
     factor_of,
     worst_of,
 )
-from obliquetd.dynamics.tilt import tilted_kernel, tilted_mass
-from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
-from obliquetd.learners import SETD, Learner, require_learner
+from obliquetd.dynamics.tilt import Tilted
+from obliquetd.errors import KindError, MathematicalError, SignUndecidedError
+from obliquetd.learners import Learner, require_learner
 from obliquetd.learners.base import each
 from obliquetd.learners.check import require_averageable
 from obliquetd.problem import PolicyEvaluation
@@ -37,7 +38,7 @@ from obliquetd.problem.rounding import error_bound
 __all__ = ["MeanDynamics", "mean_dynamics"]
 
 
-class MeanDynamics(Equations):
+class MeanDynamics(Tilted, Equations):
     """The expected update E[x_{t+1} - x_t] = alpha (b - A x_t), made by :func:`mean_dynamics`.
 
     For gradient learners x is (theta, w) and A is 2d by 2d.
@@ -55,16 +56,13 @@ class MeanDynamics(Equations):
         sampling: str | None = None,
         arithmetic: Arithmetic | None = None,
         weights: Matrix | None = None,
+        in_rationals: Callable[[], MeanDynamics] | None = None,
     ) -> None:
         check_sampling(sampling)
         learner = learner.bound(problem)
         require_averageable(learner)
-        self.problem, self.learner, self._wanted, self._weights = (
-            problem,
-            learner,
-            sampling,
-            weights,
-        )
+        self.problem, self.learner, self._wanted = problem, learner, sampling
+        self._weights, self._own_rationals = weights, in_rationals
         if arithmetic is None:
             self._ops = operators_for(problem, learner)
         else:
@@ -86,9 +84,24 @@ class MeanDynamics(Equations):
         if len(found) == 1:
             return (self,)
         return tuple(
-            MeanDynamics(self.problem, self.learner, "trajectory", self._ops.arithmetic, weights)
-            for weights in found
-        )
+            MeanDynamics(
+                self.problem, self.learner, "trajectory", self._ops.arithmetic, weights,
+                lambda k=k: self._in_rationals.classes[k],  # type: ignore[misc]
+            )
+            for k, weights in enumerate(found)
+        )  # fmt: skip
+
+    @cached_property
+    def _in_rationals(self) -> MeanDynamics:
+        """The same in exact arithmetic, which decides what floats leave open."""
+        if self._own_rationals is not None:
+            return self._own_rationals()
+        problem = PolicyEvaluation.of(self._ops.in_rationals.inputs)
+        return MeanDynamics(problem, self.learner, self._wanted)
+
+    def _exactly(self, of: Callable[[MeanDynamics], Matrix]) -> Callable[[], Matrix] | None:
+        """What decides the zeros of a float answer; see :meth:`Operators.exactly`."""
+        return self._ops.exactly(lambda _: of(self._in_rationals))
 
     @cached_property
     def expectation(self) -> Expectation:
@@ -97,6 +110,7 @@ class MeanDynamics(Equations):
         return Expectation(
             RuleOnNumbers(self._ops, self.learner), xi,
             carried=self.sampling == "trajectory",
+            exactly=self._ops.exactly(lambda _: self._in_rationals.expectation.span.basis),
         )  # fmt: skip
 
     @property
@@ -116,12 +130,16 @@ class MeanDynamics(Equations):
     @property
     def A(self) -> Any:
         """The matrix of the expected update, (d, d), or (2d, 2d) for gradient learners."""
-        return self.expectation.A.public()
+        return self.expectation.A.told(
+            f"A of {self.learner.name}", self._exactly(lambda dyn: dyn.expectation.A)
+        )
 
     @property
     def b(self) -> Any:
         """The constant of the expected update, d (or 2d) of them."""
-        return self.expectation.b.public_vector()
+        return self.expectation.b.told_vector(
+            f"b of {self.learner.name}", self._exactly(lambda dyn: dyn.expectation.b)
+        )
 
     @property
     def span(self) -> Any:
@@ -144,8 +162,14 @@ class MeanDynamics(Equations):
 
     def expected_update(self, theta: Any, w: Any = None) -> Any:
         """b - A x at the given weights (w defaults to zero)."""
-        x = self._weights_of(theta, w)
-        return (self.expectation.b - self.expectation.A @ x).public_vector()
+        return self.drift(theta, w).told_vector(
+            f"the expected update of {self.learner.name}",
+            self._exactly(lambda dyn: dyn.drift(theta, w)),
+        )
+
+    def drift(self, theta: Any, w: Any = None) -> Matrix:
+        """:meth:`expected_update` in the package's own arithmetic."""
+        return self.expectation.b - self.expectation.A @ self._weights_of(theta, w)
 
     def _weights_of(self, theta: Any, w: Any = None) -> Matrix:
         arithmetic, rest = self._ops.arithmetic, self._size - self._d
@@ -173,7 +197,9 @@ class MeanDynamics(Equations):
         MathematicalError
             Where a trajectory is in one of several closed classes, each with its own.
         """
-        return self.limit(theta0).public_vector()
+        return self.limit(theta0).told_vector(
+            f"the fixed point of {self.learner.name}", self._exactly(lambda dyn: dyn.limit(theta0))
+        )
 
     @property
     def _d(self) -> int:
@@ -208,7 +234,11 @@ class MeanDynamics(Equations):
     @property
     def v_hat(self) -> Any:
         """Phi theta at the fixed point, a value for each state."""
-        return (self._ops.Phi @ self.limit()).public_vector()
+        return (self._ops.Phi @ self.limit()).told_vector(
+            f"v_hat of {self.learner.name}",
+            self._exactly(lambda dyn: dyn.operators.Phi @ dyn.limit()),
+            self._ops.largest_reward,
+        )
 
     @property
     def rounding(self) -> float:
@@ -320,35 +350,6 @@ class MeanDynamics(Equations):
         }
         proof = make_certificate(found.A, found.span.basis, found.Q, verdict)
         return {**proof, **provenance(self.problem, self.learner, self.sampling), "about": about}
-
-    @cached_property
-    def tilted_kernel(self) -> Any:
-        """The kernel that SETD's expected update evaluates, (n, n).
-
-        K(s, s') is proportional to the sum of pi(a|s) p omega(s, a, s'): outcomes with a
-        larger omega count more. With m(s) the sum of row s before scaling, lambda = 0 and
-        one discount, SETD's A is Phi' Xi diag(m) (I - gamma K) Phi. It is P_pi where the
-        transitions of the target are deterministic.
-
-        Raises
-        ------
-        InputError
-            For another learner.
-        UndefinedError
-            Where all weights of a state are 0: SETD never updates it.
-        """
-        self._only_for_setd()
-        return tilted_kernel(self.expectation.rule).public()
-
-    @cached_property
-    def tilted_weights(self) -> Any:
-        """m(s) = sum of pi(a|s) p omega(s, a, s'), n of them: see :attr:`tilted_kernel`."""
-        self._only_for_setd()
-        return tilted_mass(self.expectation.rule)[1].public_vector()
-
-    def _only_for_setd(self) -> None:
-        if not isinstance(self.learner, SETD):
-            raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")
 
     def equations(self) -> list[tuple[str, Any]]:
         return [("A", lambda: self.A), ("b", lambda: self.b)]

@@ -18,8 +18,8 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import EPS
+from obliquetd.dynamics.rounded import NORMAL, SMALLEST, UNIT
 from obliquetd.dynamics.rounded_columns import RoundedColumn
-from obliquetd.dynamics.scalars import NORMAL, SMALLEST, UNIT
 
 __all__ = ["PARTS", "Monomial", "Named", "kept_where"]
 

@@ -246,7 +246,9 @@ def _read(ops: Operators, visited: Any, twins: bool) -> _Told:
     if twins:
         chances += [column(ops.mu, second), column(ops.probability, second)]
         numbers["g_twin"] = column(ops.row_discount, second)
-        numbers["rho_twin"] = column(ops.told_pi, second) / column(ops.told_mu, second)
+        numbers["rho_twin"] = columns.quotient(
+            column(ops.told_pi, second), column(ops.told_mu, second)
+        )
     everything = np.arange(len(first))
     if ops.arithmetic.kind != "float" or len(first) > MOST_KEPT or ops.n >= SPARSE_FROM:
         return _Told(first, second, rows, chances, numbers, everything, None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.dynamics.scalars import DYADIC, NORMAL, SMALLEST, UNIT
+from obliquetd.dynamics.rounded import DYADIC, NORMAL, SMALLEST, UNIT
 from obliquetd.learners.forms import NoFormError
 
 __all__ = ["RoundedColumn", "datum", "dyadic", "one_number"]

@@ -16,6 +16,7 @@ from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.algebra.preimage import Limit
 from obliquetd.algebra.signs import known_of
 from obliquetd.dynamics.fitting import STEP, Fitting
+from obliquetd.dynamics.rounded import every_way
 from obliquetd.dynamics.scalars import Lifted, Rounded, lifted, unsigned
 from obliquetd.errors import KindError
 from obliquetd.learners import Learner, Transition, parameters
@@ -134,7 +135,11 @@ class RuleOnNumbers:
         )  # fmt: skip
         chance = unsigned(lifted(ops.mu[i], arithmetic), arithmetic) * p
         s, n = int(ops.state[i]), int(ops.next_state[i])
-        g, rho = lifted(g, arithmetic), lifted(pi / mu, arithmetic)
+        ratio = Rounded(1.0) if isinstance(pi, Rounded) and pi.value == mu.value else pi / mu
+        g, rho = (
+            lifted(g, arithmetic),
+            lifted(ratio, arithmetic),
+        )  # equal floats stand for one number
         r, own, ours, theirs = (lifted(x, arithmetic) for x in (reward, own, pi, mu))
         return chance, Transition(
             self.features, s, n, r, g, own, ours, theirs, rho, n, g, rho,
@@ -146,9 +151,7 @@ class RuleOnNumbers:
     ) -> tuple[list[Any], list[Any]]:
         """The update of the weights and the memory handed on, with the reward or with 0 for it."""
         transition = sample.transition if rewarded else sample.unrewarded
-        after, handed = self._stepped(transition, weights, memory, self._alpha)
-        native = self._native
-        return [native(slope_of(v)) for v in after], [native(value_of(m)) for m in handed]
+        return self._run(transition, weights, memory, self._alpha, slope_of, value_of)
 
     def step(
         self,
@@ -161,12 +164,23 @@ class RuleOnNumbers:
     ) -> tuple[list[Any], list[Any]]:
         """The weights and the memory after one transition with a step size alpha."""
         transition = sample.transition if rewarded else sample.unrewarded
-        found = self._stepped(transition, weights, memory, lifted(alpha, self.arithmetic))
-        return tuple([self._native(v) for v in part] for part in found)  # type: ignore[return-value]
+        alpha = lifted(alpha, self.arithmetic)
+        return self._run(transition, weights, memory, alpha, _itself, _itself)
 
-    def _stepped(self, transition: Transition, weights: Any, memory: Any, alpha: Any) -> Any:
-        x, m = ([lifted(v, self.arithmetic) for v in part] for part in (weights, memory))
-        return self.plain.run(transition, x, m, alpha)[:2]
+    def _run(
+        self, transition: Transition, weights: Any, memory: Any, alpha: Any,
+        of_weights: Callable[[Any], Any], of_memory: Callable[[Any], Any],
+    ) -> tuple[list[Any], list[Any]]:  # fmt: skip
+        """One run; for floats with bounds that hold whichever way its open comparisons go."""
+
+        def once() -> list[Any]:
+            x, m = ([lifted(v, self.arithmetic) for v in part] for part in (weights, memory))
+            after, handed = self.plain.run(transition, x, m, alpha)[:2]
+            found = [*map(of_weights, after), *map(of_memory, handed)]
+            return [self._native(v) for v in found]
+
+        found = every_way(once) if self.arithmetic.kind == "float" else once()
+        return found[: len(weights)], found[len(weights) :]
 
     def _native(self, value: Any) -> Any:
         return unsigned(value, self.arithmetic)
@@ -214,6 +228,10 @@ class RuleOnNumbers:
             end = self.run(sample, x, memory, rewarded=False)[1]
             columns.append([(u - c) / probe for u, c in zip(end, start, strict=True)])
         return start, columns
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 @lru_cache(64)

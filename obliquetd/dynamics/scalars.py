@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
+from obliquetd.dynamics.rounded import Rounded, bare
 from obliquetd.errors import NumberError
 from obliquetd.learners.dual import Dual
 
@@ -32,12 +33,6 @@ __all__ = [
     "unsigned",
 ]
 
-UNIT = 2.0**-53
-"""Half the distance from 1 to the next float: the relative error of one operation."""
-DYADIC = 2.0**20
-"""A float that is a multiple of 1/DYADIC is taken to be meant exactly."""
-SMALLEST = 2.0**-1074
-NORMAL = 2.0**-1022
 LEAST = 1e-280
 """Results that are all smaller have lost digits to the floor of the floats."""
 
@@ -127,111 +122,6 @@ class Signed:
         return hash(self.value)
 
 
-class Rounded:
-    """A float with a bound on how far it may be from the number that is meant.
-
-    A running error analysis (Wilkinson 1986; Higham 2002, Section 3.3), to first order: each
-    operation adds what it rounds, and hands on what its operands brought along. What is read
-    as data is off by half a unit in the last place, unless it has few binary digits.
-    """
-
-    __slots__ = ("error", "value")
-
-    def __init__(self, value: float, error: float = 0.0) -> None:
-        self.value, self.error = value, error
-
-    @classmethod
-    def datum(cls, value: Any) -> Rounded:
-        """A float that came in: 0.5 is exact, 0.1 is not."""
-        number = float(value)
-        exact = abs(number) < 1e9 and (number * DYADIC).is_integer()
-        return cls(number, 0.0 if exact else abs(number) * UNIT)
-
-    def __add__(self, other: Any) -> Rounded:
-        if not isinstance(other, Rounded):
-            if isinstance(other, Dual):
-                return NotImplemented
-            other = Rounded(float(other))
-        value = self.value + other.value
-        return Rounded(value, self.error + other.error + UNIT * abs(value))
-
-    def __neg__(self) -> Rounded:
-        return Rounded(-self.value, self.error)
-
-    def __sub__(self, other: Any) -> Rounded:
-        return NotImplemented if isinstance(other, Dual) else self + -other
-
-    def __rsub__(self, other: Any) -> Rounded:
-        return (-self).__add__(other)
-
-    def __mul__(self, other: Any) -> Rounded:
-        if not isinstance(other, Rounded):
-            if isinstance(other, Dual):
-                return NotImplemented
-            other = Rounded(float(other))
-        a, b = self.value, other.value
-        value = a * b
-        size = abs(value)
-        error = abs(a) * other.error + abs(b) * self.error + self.error * other.error + UNIT * size
-        if size < NORMAL and (a or self.error) and (b or other.error):
-            error += SMALLEST
-        return Rounded(value, error)
-
-    def __truediv__(self, other: Any) -> Rounded:
-        if not isinstance(other, Rounded):
-            if isinstance(other, Dual):
-                return NotImplemented
-            other = Rounded(float(other))
-        value = self.value / other.value if other.value else math.copysign(math.inf, self.value)
-        below = abs(other.value) - other.error
-        spread = self.error + abs(value) * other.error
-        error = spread / below if below > 0 else math.inf
-        return Rounded(value, error + UNIT * abs(value))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __rtruediv__(self, other: Any) -> Rounded:
-        return Rounded(float(other)) / self
-
-    def __pos__(self) -> Rounded:
-        return self
-
-    def __abs__(self) -> Rounded:
-        return Rounded(abs(self.value), self.error)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.value == bare(other))
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.value > bare(other))
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.value < bare(other))
-
-    def __ge__(self, other: Any) -> bool:
-        return bool(self.value >= bare(other))
-
-    def __le__(self, other: Any) -> bool:
-        return bool(self.value <= bare(other))
-
-    def __bool__(self) -> bool:
-        return bool(self.value) or bool(self.error)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __int__(self) -> int:
-        return int(self.value)
-
-
-def bare(value: Any) -> Any:
-    """A number without its error bound."""
-    return value.value if isinstance(value, Rounded) else value
-
-
 def lifted(value: Any, arithmetic: Arithmetic) -> Any:
     """A native scalar as a number that a rule runs on."""
     if arithmetic.kind == "float":
@@ -308,7 +198,8 @@ def plain(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
             "and rewards by a power of ten, or use arithmetic='exact'"
         )
     bounds = [x.error for x in flat if isinstance(x, Rounded)]
-    if max(sizes) < LEAST and 0 < max(bounds) < LEAST:
+    largest = max(bounds)
+    if max(sizes) < LEAST and (0 < largest < LEAST or math.isinf(largest)):
         raise NumberError(
             "the numbers of the update are below the range of floats (2.2e-308), where they lose their "
             "digits or become 0; multiply the features by a power of ten, or use arithmetic='exact'"

@@ -22,6 +22,7 @@ from obliquetd.dynamics.float_span import all_coordinates
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import Rounded, native_matrix
+from obliquetd.errors import NotUniqueError
 
 __all__ = ["Span", "common_zeros", "counts", "span_of_updates"]
 
@@ -79,6 +80,8 @@ class Echelon:
         self.most, self.preferred = size, preferred
         self.rows: dict[int, Vector] = {}
         self.leads: list[Any] = []
+        self.left_out = False
+        """Whether a vector of floats was taken to be 0, or within the others, because its rounding may be all of it."""
 
     @property
     def full(self) -> bool:
@@ -90,8 +93,9 @@ class Echelon:
         rest = dict(vector)
         for pivot in [p for p in vector if p in self.rows]:
             _subtract(rest, rest[pivot], self.rows[pivot], pivot)
-        rest = {i: v for i, v in rest.items() if counts(v)}
-        if not rest:
+        rest = {i: x for i, v in rest.items() if (x := _settled(v))}
+        if not any(map(counts, rest.values())):
+            self.left_out |= bool(rest)
             return False
         pivot = self._pivot(rest)
         lead = rest[pivot]
@@ -116,14 +120,21 @@ def _subtract(vector: Vector, factor: Any, row: Vector, pivot: int) -> None:
     """Vector -= factor row, which clears the pivot."""
     for i, v in row.items():
         moved = vector[i] - factor * v if i in vector else -(factor * v)
-        if i == pivot or not counts(moved):
+        if i == pivot or not (settled := _settled(moved)):
             vector.pop(i, None)
         else:
-            vector[i] = moved
+            vector[i] = settled
+
+
+def _settled(value: Any) -> Any:
+    """A number; a float that may be 0 for all that is known is 0, with a bound that holds it."""
+    if isinstance(value, Rounded) and not counts(value):
+        return Rounded(0.0, abs(value.value) + value.error)
+    return value
 
 
 def _sparse(values: Iterable[Any]) -> Vector:
-    return {i: v for i, v in enumerate(values) if counts(v)}
+    return {i: v for i, v in enumerate(values) if v}
 
 
 def span_of_updates(
@@ -132,6 +143,7 @@ def span_of_updates(
     *,
     carried: bool,
     products: Products | None = None,
+    exactly: Callable[[], Matrix] | None = None,
 ) -> Span:
     """U, the span of all updates of the given outcomes.
 
@@ -144,6 +156,13 @@ def span_of_updates(
         Whether the memory is carried from one transition to the next.
     products : Products, optional
         The terms of those outcomes, from which updates with an empty memory are read off.
+    exactly : function, optional
+        A basis in rationals, which is asked for the dimension where floats leave that open.
+
+    Raises
+    ------
+    NotUniqueError
+        Where floats lose a direction that there is.
     """
     arithmetic = rule.ops.arithmetic
     symbolic = bool(getattr(arithmetic, "symbols", ()))
@@ -166,17 +185,30 @@ def span_of_updates(
             if echelon.full:
                 break
     if carried and rule.learner.has_memory and not echelon.full:
-        for sample, memory in _reachable(rule, samples()):
+        for sample, memory in _reachable(rule, samples(), echelon):
             for values in _update(rule, sample, memory):
                 echelon.insert(_sparse(values))
             if echelon.full:
                 break
+    if arithmetic.kind == "float" and echelon.left_out and not echelon.full and exactly:
+        _require_dimension(rule, len(echelon.rows), exactly())
     pivots = tuple(sorted(echelon.rows))
     zero = rule.zero
     columns = [[echelon.rows[p].get(i, zero) for p in pivots] for i in range(rule.size)]
     shape = (rule.size, len(pivots))
     basis = native_matrix(columns, shape, arithmetic)
     return Span(basis, pivots, (*critical, *echelon.leads))
+
+
+def _require_dimension(rule: RuleOnNumbers, found: int, exact: Matrix) -> None:
+    """That floats see as many directions as there are: one that cancels would stay where it is without a word."""
+    if found == exact.shape[1]:
+        return
+    raise NotUniqueError(
+        f"the updates of {rule.learner.name} span {exact.shape[1]} directions, of which floats see {found}: the "
+        "others are within the rounding of the numbers, or beyond their range. Use arithmetic='exact', or "
+        "features that are further from dependent",
+    )
 
 
 def _update(rule: RuleOnNumbers, sample: Sample, memory: list[Any]) -> Iterator[list[Any]]:
@@ -243,11 +275,13 @@ def common_zeros(polynomials: Iterable[Any]) -> Any:
     return common * sum(p**2 for p in rest)
 
 
-def _reachable(rule: RuleOnNumbers, samples: list[Sample]) -> Iterator[tuple[Sample, list[Any]]]:
+def _reachable(
+    rule: RuleOnNumbers, samples: list[Sample], into: Echelon
+) -> Iterator[tuple[Sample, list[Any]]]:
     """Outcomes with memories, whose affine hulls hold all that can arrive in their states.
 
     A memory m is kept as (1, m), on which c + M m is linear; from the empty one the spans
-    grow along the transitions until none does.
+    grow along the transitions until none does. What is left out of them may be missing in ``into``.
     """
     by_state: dict[int, list[Sample]] = {}
     for sample in samples:
@@ -259,6 +293,7 @@ def _reachable(rule: RuleOnNumbers, samples: list[Sample]) -> Iterator[tuple[Sam
     while waiting:
         state, point = waiting.pop()
         if state not in hulls or not hulls[state].insert(_sparse(point)):
+            into.left_out |= state in hulls and hulls[state].left_out
             continue
         for sample in by_state[state]:
             yield sample, point[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy as np
 from obliquetd.algebra import Matrix
 from obliquetd.dynamics.rule import RuleOnNumbers, Sample
 from obliquetd.dynamics.scalars import plain, unsigned
-from obliquetd.errors import UndefinedError
+from obliquetd.errors import InputError, UndefinedError
+from obliquetd.learners import SETD, Learner
 from obliquetd.learners.emphatic import at_most, of_the_sample, of_the_state
 
-__all__ = ["tilted_kernel", "tilted_mass"]
+__all__ = ["Tilted", "tilted_kernel", "tilted_mass"]
 
 
 def tilted_mass(rule: RuleOnNumbers) -> tuple[Matrix, Matrix]:
@@ -60,3 +62,39 @@ def tilted_kernel(rule: RuleOnNumbers) -> Matrix:
         )
     one = ops.arithmetic.one
     return mass.scale_rows(ops.arithmetic.column([one / m for m in entries]))
+
+
+class Tilted:
+    """The part of :class:`~obliquetd.dynamics.mean.MeanDynamics` that SETD alone has; abstract."""
+
+    learner: Learner
+    expectation: Any
+
+    @cached_property
+    def tilted_kernel(self) -> Any:
+        """The kernel that SETD's expected update evaluates, (n, n).
+
+        K(s, s') is proportional to the sum of pi(a|s) p omega(s, a, s'): outcomes with a
+        larger omega count more. With m(s) the sum of row s before scaling, lambda = 0 and
+        one discount, SETD's A is Phi' Xi diag(m) (I - gamma K) Phi. It is P_pi where the
+        transitions of the target are deterministic.
+
+        Raises
+        ------
+        InputError
+            For another learner.
+        UndefinedError
+            Where all weights of a state are 0: SETD never updates it.
+        """
+        self._only_for_setd()
+        return tilted_kernel(self.expectation.rule).public()
+
+    @cached_property
+    def tilted_weights(self) -> Any:
+        """m(s) = sum of pi(a|s) p omega(s, a, s'), n of them: see :attr:`tilted_kernel`."""
+        self._only_for_setd()
+        return tilted_mass(self.expectation.rule)[1].public_vector()
+
+    def _only_for_setd(self) -> None:
+        if not isinstance(self.learner, SETD):
+            raise InputError(f"the tilted kernel is SETD's; the learner is {self.learner.name}")

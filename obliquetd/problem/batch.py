@@ -58,7 +58,9 @@ def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimize
     if nonnegative:
         omega = _nonnegative_least_squares(ops, gram, right)
     else:
-        omega = _least_norm(design, target)
+        omega = _least_norm(ops, design, target)
+        what = "the minimiser of the batch problem"
+        omega = omega.settled(what, ops.exactly(least_norm_batch))
     null = design.null_space()
     gap = (design @ omega - target).frobenius_squared()
     arithmetic = ops.arithmetic
@@ -71,24 +73,22 @@ def batch_minimizers(ops: Operators, nonnegative: bool = False) -> BatchMinimize
 
 def least_norm_batch(ops: Operators) -> Matrix:
     """The column of the least-norm batch minimiser."""
-    return _least_norm(*_design(ops))
+    return _least_norm(ops, *_design(ops))
 
 
 def _design(ops: Operators) -> tuple[Matrix, Matrix]:
     """M and c with criterion ||M omega - c||^2: column s of M is xi_s Lambda_s phi_s', as a vector."""
-    Phi, d = ops.unit_Phi, ops.Phi.shape[1]  # omega does not change with the scale of Phi
-    differences = (ops.L_pi @ Phi).cleaned()
-    differences.check_digits("the expected Delta phi of the batch problem")
-    Lambda = differences.scale_rows(ops.xi).rows()
-    columns = [[x * y for x in a for y in b] for a, b in zip(Lambda, Phi.rows(), strict=True)]
-    design = ops.arithmetic.matrix(columns, (ops.n, d * d)).T
-    C = Phi.T @ Phi.scale_rows(ops.xi)
-    return design, ops.arithmetic.column([x for row in C.rows() for x in row])
+    Phi = ops.unit_Phi  # omega does not change with the scale of Phi
+    Lambda = (ops.L_pi @ Phi).cleaned().scale_rows(ops.xi)
+    return Lambda.row_outer(Phi).T, (Phi.T @ Phi.scale_rows(ops.xi)).flattened()
 
 
-def _least_norm(design: Matrix, target: Matrix) -> Matrix:
+def _least_norm(ops: Operators, design: Matrix, target: Matrix) -> Matrix:
     """The least-squares solution of least norm: omega = B z, with B a basis of the row space."""
     basis = design.T.column_basis()
+    ops.require_rank(
+        basis.shape[1], lambda ops: _design(ops)[0], "the states' parts of the criterion"
+    )
     if basis.shape[0] == basis.shape[1]:  # unique: each weight in units of its own
         units = design.T.row_units()
         scaled = design.T.scale_rows(units)
@@ -97,7 +97,6 @@ def _least_norm(design: Matrix, target: Matrix) -> Matrix:
     else:
         reduced = design @ basis
         omega = basis @ (reduced.T @ reduced).solve(reduced.T @ target, "the batch problem")
-    omega.check_digits("the minimiser of the batch problem", 1)
     return omega
 
 

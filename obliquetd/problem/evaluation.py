@@ -14,17 +14,12 @@ from obliquetd.errors import InputError
 from obliquetd.mdp import MDP, Policy
 from obliquetd.mdp.arrays import chain_arrays
 from obliquetd.problem.batch import BatchMinimizers, batch_minimizers
-from obliquetd.problem.fixed_point import FixedPoint, fixed_point_of
+from obliquetd.problem.fixed_point import FixedPoint, fixed_point_of, point_of_own
 from obliquetd.problem.inputs import Inputs, read_inputs
 from obliquetd.problem.matrices import PaperMatrices
 from obliquetd.problem.metrics import ValueMetrics
 from obliquetd.problem.native import Operators
-from obliquetd.problem.requests import (
-    read_matrix,
-    read_substitution,
-    read_weights,
-    require_names,
-)
+from obliquetd.problem.requests import read_substitution, require_names
 from obliquetd.problem.weightings import EmphasisCell, emphasis_cells
 
 __all__ = ["PolicyEvaluation"]
@@ -375,12 +370,7 @@ class PolicyEvaluation(PaperMatrices, ValueMetrics, Equations):
         """
         if sum(v is not None for v in (name, X, Omega)) != 1:
             raise InputError("fixed_point takes exactly one of a name, X= and Omega=")
-        if X is not None:
-            return FixedPoint(self.native, "X", read_matrix(self.native, X, "X"))
-        if Omega is not None:
-            column = read_weights(self.native, Omega)
-            return FixedPoint(self.native, "Omega", self.native.Xi_Phi.scale_rows(column))
-        return fixed_point_of(name, self)
+        return point_of_own(self.native, X, Omega) if name is None else fixed_point_of(name, self)
 
     @property
     def accuracy(self) -> dict[str, SolveReport]:

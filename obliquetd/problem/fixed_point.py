@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
@@ -23,10 +24,10 @@ from obliquetd.problem import metrics
 from obliquetd.problem.native import Operators
 from obliquetd.problem.piecewise import PiecewiseFixedPoint
 from obliquetd.problem.projection import Solution, project_obliquely, solve_projected
-from obliquetd.problem.requests import read_weighting
+from obliquetd.problem.requests import read_matrix, read_weighting, read_weights
 from obliquetd.problem.weightings import METHODS, WEIGHTINGS
 
-__all__ = ["FixedPoint", "HasLimit", "fixed_point_of", "label_of"]
+__all__ = ["FixedPoint", "HasLimit", "fixed_point_of", "label_of", "point_of_own"]
 
 OF_LEARNERS = "obliquetd.dynamics.learner_point"
 """The module that finds a learner's fixed point, below this one; imported where it is asked."""
@@ -52,8 +53,9 @@ class FixedPoint(Equations):
         X: Matrix | Callable[[], Matrix] | None,
         solution: Solution | None = None,
         noise: Callable[[], Any] | None = None,
+        again: Callable[[Operators], FixedPoint] | None = None,
     ) -> None:
-        self.native, self.name, self._given, self._noise = ops, name, X, noise
+        self.native, self.name, self._given, self._noise, self._again = ops, name, X, noise, again
         what = f"the fixed-point equation of {name}"
         self._solution = solution or solve_projected(ops, self._X, what)
 
@@ -68,26 +70,45 @@ class FixedPoint(Equations):
 
     @cached_property
     def _v_hat(self) -> Matrix:
-        v_hat = self.native.Phi @ self._solution.theta
-        report = self.accuracy
-        if report and not report.warned:  # else that was said when theta was solved for
-            v_hat.T.check_digits(f"v_hat of {self.name}", self.native.largest_reward)
-        return v_hat
+        return self.native.Phi @ self._solution.theta
+
+    @cached_property
+    def _projection(self) -> Matrix:
+        _ = self.native.row_space  # refuses features whose rank floats do not see
+        return project_obliquely(self.native.Phi, self._X)
+
+    def _exactly(self, of: Callable[[FixedPoint], Matrix]) -> Callable[[], Matrix] | None:
+        """What decides the zeros of a float answer: that of the same fixed point in rationals."""
+        again = self._again
+        return again and self.native.exactly(lambda ops: of(again(ops)))
 
     @property
     def theta(self) -> Any:
         """Coefficients, d of them; in the row space of Phi where Phi lacks full column rank."""
-        return self._solution.theta.public_vector()
+        if self._is_warned:
+            return self._solution.theta.public_vector()
+        exactly = self._exactly(lambda point: point._solution.theta)
+        return self._solution.theta.told_vector(f"theta of {self.name}", exactly)
+
+    @property
+    def _is_warned(self) -> bool:
+        """Whether it was said that there are few digits when theta was solved for."""
+        return bool(self.accuracy and self.accuracy.warned)
 
     @property
     def v_hat(self) -> Any:
         """Phi theta, a value for each state (n of them)."""
-        return self._v_hat.public_vector()
+        if self._is_warned:
+            return self._v_hat.public_vector()
+        exactly = self._exactly(lambda point: point._v_hat)
+        reward = self.native.largest_reward
+        return self._v_hat.told_vector(f"v_hat of {self.name}", exactly, reward)
 
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_hat by state label."""
-        return dict(zip(self.native.labels, self._v_hat.public_list(), strict=True))
+        public = self.native.arithmetic.public
+        return dict(zip(self.native.labels, map(public, self.v_hat), strict=True))
 
     @property
     def undetermined(self) -> tuple[Hashable, ...]:
@@ -125,12 +146,13 @@ class FixedPoint(Equations):
 
         UndefinedError for the fixed point of a learner, which has none.
         """
-        return self._X.public()
+        return self._X.told(f"X of {self.name}", self._exactly(lambda point: point._X))
 
     @cached_property
     def projection(self) -> Any:
         """Pi_Phi^X, shape (n, n); SingularError where X' Phi is singular."""
-        return project_obliquely(self.native.Phi, self._X).public()
+        exactly = self._exactly(lambda point: point._projection)
+        return self._projection.told(f"the projection of {self.name}", exactly)
 
     @property
     def accuracy(self) -> SolveReport | None:
@@ -254,9 +276,13 @@ def fixed_point_of(given: Any, problem: Any) -> FixedPoint:
     if isinstance(given, HasLimit):
         return given.limit(problem)
     _refuse_class(given)
-    name, weighting = read_weighting(problem.native, given)
-    X = problem.native.Xi_Phi.scale_rows(weighting) if name == "Omega" else weighting
-    return FixedPoint(problem.native, name, X)
+
+    def on(ops: Operators) -> FixedPoint:
+        name, found = read_weighting(ops, given)
+        X = ops.Xi_Phi.scale_rows(found) if name == "Omega" else found
+        return FixedPoint(ops, name, X, again=on)
+
+    return on(problem.native)
 
 
 def _refuse_class(given: Any) -> None:
@@ -277,19 +303,18 @@ def _named(given: str, problem: Any) -> FixedPoint:
             "Omega="
         )
 
-    def on(arithmetic: Any) -> FixedPoint:
-        ops = problem.native.over(arithmetic)
-        return FixedPoint(ops, given, WEIGHTINGS[given](ops))
+    def on(ops: Operators) -> FixedPoint:
+        return FixedPoint(ops, given, WEIGHTINGS[given](ops), again=on)
 
     ops = problem.native
     if ops.many and ops.arithmetic.kind != "symbolic":
         return FixedPoint(ops, given, lambda: WEIGHTINGS[given](ops))
     try:
-        return FixedPoint(ops, given, WEIGHTINGS[given](ops))
+        return on(ops)
     except SignUndecidedError as error:
         if error.factor is None:
             raise
-    cases = sign_cases(ops.arithmetic, on)
+    cases = sign_cases(ops.arithmetic, lambda arithmetic: on(ops.over(arithmetic)))
     several: Any = PiecewiseFixedPoint(given, cases)  # has what a FixedPoint is asked for
     return cases[0].value if len(cases) == 1 else several
 
@@ -301,6 +326,14 @@ def _of_this_problem(given: FixedPoint, problem: Any) -> FixedPoint:
             "this one"
         )
     return given
+
+
+def point_of_own(ops: Operators, X: Any, Omega: Any) -> FixedPoint:
+    """The fixed point of an X of the user's own, or where that is None of weights Omega."""
+    again = functools.partial(point_of_own, X=X, Omega=Omega)
+    if X is not None:
+        return FixedPoint(ops, "X", read_matrix(ops, X, "X"), again=again)
+    return FixedPoint(ops, "Omega", ops.Xi_Phi.scale_rows(read_weights(ops, Omega)), again=again)
 
 
 def label_of(given: Any, problem: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,13 @@ class PaperMatrices:
         by_row = (r"r_\pi", r"\xi", r"\Phi", r"v_\pi", "X^*")
         return square | dict.fromkeys(by_row, (self.states, ()))
 
+    def _told(self, name: str, of: Callable[[Operators], Matrix], at_least: Any = 0) -> Any:
+        """A matrix for the user, with a warning where its floats keep few digits."""
+        return of(self.native).told(name, self.native.exactly(of), at_least)
+
+    def _told_vector(self, name: str, of: Callable[[Operators], Matrix], at_least: Any = 0) -> Any:
+        return of(self.native).told_vector(name, self.native.exactly(of), at_least)
+
     @property
     def states(self) -> tuple[Hashable, ...]:
         """The states, or pairs of a state and an action, in the order of all rows."""
@@ -63,22 +70,22 @@ class PaperMatrices:
     @cached_property
     def P_pi(self) -> Any:
         """The target policy's transition matrix, (n, n); scipy.sparse for large sparse floats."""
-        return self.native.P_pi.public()
+        return self._told("P_pi", lambda ops: ops.P_pi)
 
     @cached_property
     def P_b(self) -> Any:
         """The behaviour policy's transition matrix, (n, n)."""
-        return self.native.P_b.public()
+        return self._told("P_b", lambda ops: ops.P_b)
 
     @cached_property
     def r_pi(self) -> Any:
         """The target policy's expected reward, n of them."""
-        return self.native.r_pi.public_vector()
+        return self._told_vector("r_pi", lambda ops: ops.r_pi)
 
     @cached_property
     def L_pi(self) -> Any:
         """I - P_{pi,gamma}, (n, n): every transition times its discount."""
-        return self.native.L_pi.public()
+        return self._told("L_pi", lambda ops: ops.L_pi)
 
     @property
     def chain(self) -> MarkovChain:
@@ -97,7 +104,7 @@ class PaperMatrices:
         Where episodes end and ``start`` was not given, the stationary distribution sits on
         terminal states. It is shown here; all that it would weigh raises EpisodesEndError.
         """
-        return self.native.weights.public_vector()
+        return self._told_vector("xi", lambda ops: ops.weights)
 
     @cached_property
     def Xi(self) -> Any:
@@ -113,12 +120,13 @@ class PaperMatrices:
         UndiscountedError where discount 1 meets a closed class that never terminates;
         the finite values are in the error.
         """
-        return self.native.v_pi.public_vector()
+        return self._told_vector("v_pi", lambda ops: ops.v_pi, self.native.largest_reward)
 
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_pi by state label."""
-        return dict(zip(self.states, self.native.v_pi.public_list(), strict=True))
+        public = self.native.arithmetic.public
+        return dict(zip(self.states, map(public, self.v_pi), strict=True))
 
     @cached_property
     def return_variance(self) -> Any:
@@ -144,17 +152,17 @@ class PaperMatrices:
     @cached_property
     def C(self) -> Any:
         """Phi' Xi Phi, (d, d)."""
-        return self.native.C.public()
+        return self._told("C", lambda ops: ops.C)
 
     @cached_property
     def Lambda(self) -> Any:
         """L_pi Phi, (n, d)."""
-        return self.native.Lambda.public()
+        return self._told("Lambda", lambda ops: ops.Lambda)
 
     @cached_property
     def X_star(self) -> Any:
         """L_pi^-T Xi Phi, (n, d): the X whose fixed point is the best approximation (Eq. 4)."""
-        return self.native.X_star.public()
+        return self._told("X_star", lambda ops: ops.X_star)
 
     @cached_property
     def Y_star(self) -> Any:
@@ -166,14 +174,12 @@ class PaperMatrices:
                 "chain leaves for good (xi = 0); X* exists",
                 states,
             )
-        one = self.native.arithmetic.one
-        inverse = self.native.arithmetic.column([one / w for w in self.native.xi.entries()])
-        return self.native.X_star.scale_rows(inverse).public()
+        return self._told("Y_star", lambda ops: ops.X_star.scale_rows(ops.over_xi))
 
     @cached_property
     def f(self) -> Any:
         """L_pi^-T xi, n of them: xi(s) times the expected emphasis in s (Section IV)."""
-        return self.native.f.public_vector()
+        return self._told_vector("f", lambda ops: ops.f)
 
     @cached_property
     def _best(self) -> BestApproximation:
@@ -187,23 +193,24 @@ class PaperMatrices:
             raise SizeError(
                 f"Pi is a dense {n} by {n} matrix of {8 * n * n:,} bytes; problem.best is Pi v_pi"
             )
-        return self._best.matrix.public()
+        return self._told("Pi", lambda ops: BestApproximation(ops).matrix)
 
     @cached_property
     def best(self) -> Any:
         """Pi v_pi, n of them: the best approximation in the Xi-norm (Lemma 1)."""
-        theta = self._best.solution.theta
-        best = self.native.Phi @ theta
-        if theta.report and not theta.report.warned:
-            best.T.check_digits("the best approximation", self.native.largest_reward)
-        return best.public_vector()
+        return self._told_vector(
+            "the best approximation",
+            lambda ops: ops.Phi @ BestApproximation(ops).solution.theta,
+            self.native.largest_reward,
+        )
 
     @property
     def best_undetermined(self) -> tuple[Hashable, ...]:
         """States of weight zero whose value in :attr:`best` is open (that of the least theta)."""
         return tuple(self.native.names(self._best.solution.free_states))
 
-    def _diagonal(self, column: Matrix) -> Any:
+    def _diagonal(self, name: str, of: Callable[[Operators], Matrix]) -> Any:
+        column = of(self.native).settled(name, self.native.exactly(of))
         return self.native.arithmetic.identity(self.native.n).scale_rows(column).public()
 
     @cached_property
@@ -212,7 +219,7 @@ class PaperMatrices:
 
         0 in states where any weight attains the minimum (phi(s) = 0 or xi(s) = 0).
         """
-        return self._diagonal(weightings.nearest_to_X_star(self.native))
+        return self._diagonal("Omega_star", weightings.nearest_to_X_star)
 
     @cached_property
     def Omega_S(self) -> Any:
@@ -223,7 +230,7 @@ class PaperMatrices:
         """
         if self.symbols:
             return sp.ImmutableDenseMatrix(sp.diag(*weightings.symbolic_weights(self.native)))
-        return self._diagonal(weightings.projection_weights(self.native))
+        return self._diagonal("Omega_S", weightings.projection_weights)
 
     @cached_property
     def Omega_S_batch(self) -> Any:
@@ -231,9 +238,9 @@ class PaperMatrices:
 
         :meth:`batch_minimizers` gives the whole solution set and the constraint omega >= 0.
         """
-        return self._diagonal(least_norm_batch(self.native))
+        return self._diagonal("Omega_S_batch", least_norm_batch)
 
     @cached_property
     def Omega_E(self) -> Any:
         """Xi^-1 diag(f), (n, n): ETD's expected weights (Section IV)."""
-        return self._diagonal(weightings.emphatic(self.native))
+        return self._diagonal("Omega_E", weightings.emphatic)

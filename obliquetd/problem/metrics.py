@@ -257,7 +257,7 @@ def spread_of_projection(ops: Operators, X: Matrix) -> Any:
         raise SingularError("span(L' X) and span(Phi) have different dimensions")
     M = cross.T.solve(gram, "Phi' L' X") @ cross.solve(spread, "X' L Phi")
     if numeric:
-        M.check_digits("the operator of the worst case")
+        M.settled("the operator of the worst case")
         largest = float(np.linalg.eigvals(np.asarray(M.public())).real.max())
         return math.sqrt(max(1.0, largest))  # no projection has a smaller norm
     if M.shape[0] == 1:

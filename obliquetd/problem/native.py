@@ -42,6 +42,7 @@ from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, stationary
 from obliquetd.algebra.storage import listed
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
+from obliquetd.problem.decided import Decided
 from obliquetd.problem.inputs import OCCUPANCY
 from obliquetd.problem.rows import Rows
 
@@ -51,7 +52,7 @@ MANY = 20_000
 """States from which on L Phi is not kept for what is made of it."""
 
 
-class Operators(Rows):
+class Operators(Decided, Rows):
     """Everything that follows from the inputs of a problem, in their arithmetic or another."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -146,6 +147,11 @@ class Operators(Rows):
         return self.weights
 
     @cached_property
+    def over_xi(self) -> Matrix:
+        """1 / xi(s) for each state, 0 where that has no weight."""
+        return self.arithmetic.column([self.arithmetic.one] * self.n).over(self.xi)
+
+    @cached_property
     def occupancy(self) -> Matrix:
         """eta = h + P_b,gamma' eta: the discounted visits of the behaviour from the start h.
 
@@ -213,6 +219,7 @@ class Operators(Rows):
         if self.tabular or self.Phi.surely_independent():
             return None
         basis = self.Phi.T.column_basis().cleaned().as_chosen()
+        self.require_rank(basis.shape[1], lambda ops: ops.Phi, "the features")
         return None if basis.shape[0] == basis.shape[1] else basis
 
     @cached_property

@@ -62,61 +62,56 @@ def projection_weights(ops: Operators, sign: Callable[[Any], int] | None = None)
         Where a sign depends on a symbol and no ``sign`` takes it.
     """
     taken = sign or ops.arithmetic.sign
-    return ops.arithmetic.column(
-        [_weight(ops, i, ratio, taken) for i, ratio in enumerate(_ratios(ops))]
-    )
+    found = []
+    for first, up, down, counts in _ratios(ops):
+        _require_difference(ops, first, down, counts)
+        found.append(up.over(down).kept(counts).positive_part(up.kept(counts), taken))
+    weights: Matrix = ops.arithmetic.stacked(found)
+    return weights
 
 
-def _weight(
-    ops: Operators, i: int, ratio: tuple[Any, Any, Any, Any], sign: Callable[[Any], int]
-) -> Any:
-    """omega of state i, native."""
-    up, down, size, weight = ratio
-    if not size or not weight:
-        return ops.arithmetic.zero
-    if not down:
-        raise UndefinedError(
-            f"omega is undefined in state {ops.labels[i]!r}: its expected Delta phi = phi - "
-            "gamma E[phi'] is zero, so every omega minimises ||omega Delta phi - phi||. Give "
-            "weights of your own with fixed_point(Omega=...)",
-            [ops.labels[i]],
-        )
-    return up / down if sign(up) > 0 else ops.arithmetic.zero
+def _require_difference(ops: Operators, first: int, down: Matrix, counts: list[bool]) -> None:
+    for i, (size, counted) in enumerate(zip(down.entries(), counts, strict=True), first):
+        if counted and not size:
+            raise UndefinedError(
+                f"omega is undefined in state {ops.labels[i]!r}: its expected Delta phi = phi - "
+                f"gamma E[phi'] is zero{ops.arithmetic.caveat}, so every omega minimises ||omega Delta "
+                "phi - phi||. Give weights of your own with fixed_point(Omega=...)",
+                [ops.labels[i]],
+            )
 
 
-def _ratios(ops: Operators) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """For each state: Lambda . phi, ||Lambda||^2, ||phi||^2 and the weight.
+def _ratios(ops: Operators) -> Iterator[tuple[int, Matrix, Matrix, list[bool]]]:
+    """Of states one after the other: Lambda . phi, ||Lambda||^2, and whether phi and the weight are not 0.
 
-    Among floats each state has units of its own, in which its Lambda is of size one: the
-    ratio of the first two does not change. What is zero in Lambda but for rounding counts
-    as zero.
+    The number of the first state stands before. Among floats each state has units of its own, in which its
+    Lambda is of size one: the ratio of the two does not change. What is zero in Lambda but for rounding
+    counts as zero, with its bound.
     """
-    weights, warned = ops.xi.entries(), False
+    weights = ops.xi.entries()
     unit = ops.Phi.scaled(ops.arithmetic.one / ops.arithmetic.magnitude(ops.Phi))
     for rows, product in ops.L_pi.row_products(unit):
         Lambda = product.cleaned()
-        warned = warned or Lambda.check_digits("the expected Delta phi of Omega_S")
         units = Lambda.row_units()
         Lambda, Phi = Lambda.scale_rows(units), unit.part(rows).scale_rows(units)
         own = ops.Phi.part(rows)
         own = own.scale_rows(own.row_units())
-        yield from zip(
-            Lambda.row_dots(Phi).entries(),
-            Lambda.row_dots(Lambda).entries(),
-            own.row_dots(own).entries(),
-            weights[rows],
-            strict=True,
-        )
+        sizes = zip(own.row_dots(own).entries(), weights[rows], strict=True)
+        counts = [bool(size) and bool(weight) for size, weight in sizes]
+        yield rows.start or 0, Lambda.row_dots(Phi), Lambda.row_dots(Lambda), counts
 
 
 def symbolic_weights(ops: Operators) -> list[Any]:
     """omega(s) as public numbers, ``Max(0, ...)`` where the sign depends on a symbol."""
-    out = []
-    for i, ratio in enumerate(_ratios(ops)):
-        try:
-            out.append(ops.arithmetic.public(_weight(ops, i, ratio, ops.arithmetic.sign)))
-        except SignUndecidedError:
-            out.append(sp.Max(0, ops.arithmetic.public(_weight(ops, i, ratio, lambda _: 1))))
+    arithmetic, out = ops.arithmetic, []
+    for first, up, down, counts in _ratios(ops):
+        _require_difference(ops, first, down, counts)
+        for x, y, there in zip(up.over(down).entries(), up.entries(), counts, strict=True):
+            try:
+                positive = bool(there) and arithmetic.sign(y) > 0
+                out.append(arithmetic.public(x if positive else arithmetic.zero))
+            except SignUndecidedError:
+                out.append(sp.Max(0, arithmetic.public(x)))
     return out
 
 
@@ -192,11 +187,14 @@ def emphasis_cells(ops: Operators, domain: sp.Set | None) -> list[EmphasisCell]:
 
 def _sign_formulas(ops: Operators) -> dict[int, Any]:
     """Lambda_s . phi_s, public, for the states where it decides between omega and 0."""
-    return {
-        i: ops.arithmetic.public(up)
-        for i, (up, down, size, weight) in enumerate(_ratios(ops))
-        if down and size and weight
-    }
+    found = {}
+    for first, up, down, counts in _ratios(ops):
+        for i, (x, y, there) in enumerate(
+            zip(up.entries(), down.entries(), counts, strict=True), first
+        ):
+            if there and y:
+                found[i] = ops.arithmetic.public(x)
+    return found
 
 
 def deciding_symbols(ops: Operators) -> list[sp.Symbol]:
@@ -211,16 +209,9 @@ def nearest_to_X_star(ops: Operators) -> Matrix:
     State by state, omega(s) = phi(s) . x*(s) / (xi(s) ||phi(s)||^2). Where phi(s) = 0
     or xi(s) = 0 every omega(s) attains the minimum, and 0 is given.
     """
-    zero = ops.arithmetic.zero
     units = ops.Phi.row_units()
     Phi, X_star = ops.Phi.scale_rows(units), ops.X_star.scale_rows(units)
-    dots, sizes = Phi.row_dots(X_star).entries(), Phi.row_dots(Phi).entries()
-    return ops.arithmetic.column(
-        [
-            dot / (weight * size) if weight and size else zero
-            for dot, size, weight in zip(dots, sizes, ops.xi.entries(), strict=True)
-        ]
-    )
+    return Phi.row_dots(X_star).over(Phi.row_dots(Phi).scale_rows(ops.xi))
 
 
 def emphatic(ops: Operators) -> Matrix:
@@ -239,8 +230,7 @@ def emphatic(ops: Operators) -> Matrix:
             "fixed_point('etd'), or problem.f",
             states,
         )
-    pairs = zip(ops.f.entries(), ops.xi.entries(), strict=True)
-    return ops.arithmetic.column([f / w for f, w in pairs])
+    return ops.f.over(ops.xi)
 
 
 WEIGHTINGS: dict[str, Callable[[Operators], Matrix]] = {

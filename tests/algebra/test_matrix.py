@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obliquetd.algebra import EXACT, FLOAT, FieldArithmetic, FloatMatrix, parse_number
-from obliquetd.algebra.singular import Factored
+from obliquetd.algebra.factors import Factored
 from obliquetd.errors import (
     KindError,
     PrecisionWarning,

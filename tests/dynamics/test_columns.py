@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from obliquetd import MDP, Policy, PolicyEvaluation
-from obliquetd.algebra.singular import Factored
+from obliquetd.algebra.factors import Factored
 from obliquetd.dynamics import columns
 from obliquetd.dynamics.rounded_columns import datum
 
