@@ -96,9 +96,9 @@ def _solve_symmetric(right: Matrix, terms: Callable[[int, int], Terms], what: st
             column = place[min(a, b), max(a, b)]
             row[column] = row[column] + coefficient
     left = bounded_matrix(system, (len(pairs), len(pairs)), arithmetic)
-    column = bounded_matrix([[wanted[i][j]] for i, j in pairs], (len(pairs), 1), arithmetic)
+    known = bounded_matrix([[wanted[i][j]] for i, j in pairs], (len(pairs), 1), arithmetic)
     units = left.row_units()
-    found = rounded_entries(left.scale_rows(units).solve(column.scale_rows(units), what))
+    found = rounded_entries(left.scale_rows(units).solve(known.scale_rows(units), what))
     return bounded_matrix(
         [[found[place[min(i, j), max(i, j)]] for j in range(m)] for i in range(m)],
         (m, m),

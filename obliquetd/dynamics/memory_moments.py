@@ -287,7 +287,8 @@ def is_contraction(K: Matrix) -> bool:
         return _undecided(arithmetic)
     if isinstance(x, FloatMatrix):
         value, error = x.dense(), x.dense_error()
-        return bool((value > error).all()) or ((value >= -error).all() and _undecided(arithmetic))
+        sure, open_still = bool((value > error).all()), bool((value >= -error).all())
+        return sure or (open_still and _undecided(arithmetic))
     return all(arithmetic.sign(v) > 0 for v in x.entries())
 
 
@@ -309,7 +310,7 @@ def _assembled(arithmetic: Arithmetic, system: System) -> Matrix:
         listed = system.K.values()
         values = np.array([float(v) for v in listed])
         bounds = np.array([v.error if isinstance(v, Rounded) else 0.0 for v in listed])
-        value, error = (gathered(shape, *places.T, x) for x in (values, bounds))
+        value, error = (gathered(shape, places[:, 0], places[:, 1], x) for x in (values, bounds))
         return FloatMatrix(value, error=error)
     entries = np.empty(len(system.K), dtype=object)
     entries[:] = list(system.K.values())

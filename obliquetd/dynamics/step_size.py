@@ -134,7 +134,8 @@ def _proved(system: JumpSystem, verdict: str) -> float | None:
             pencils = pencils_of(system, found)
             groups = 1 + max(p.s for p in pencils)
             limits.append(proved_limit(pencils, len(pencils[0].G), groups))
-    return None if not limits or None in limits else min(limits)
+    known = [x for x in limits if x is not None]
+    return min(known) if known and len(known) == len(limits) else None
 
 
 def _on_rationals(system: JumpSystem, sense: str) -> float:

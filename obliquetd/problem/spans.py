@@ -38,6 +38,7 @@ def spanning_X_star(ops: Operators) -> Matrix:
         return X
     T = np.eye(X.shape[1])
     for _ in range(PASSES):
+        assert isinstance(X, FloatMatrix)
         sizes = column_sizes(X.array)
         if not (np.isfinite(sizes).all() and sizes.all()):
             break
