@@ -47,7 +47,7 @@ TOO_SLOW = (
     "floats cannot confirm a step-size limit here: some weights move too slowly beside others. Use "
     "arithmetic='exact', or bring the features to one scale"
 )
-FRAMES = 5
+FRAMES = 6
 """From a warning up to who asked for the limit."""
 Floats = npt.NDArray[np.float64]
 
