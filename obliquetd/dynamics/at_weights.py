@@ -12,7 +12,7 @@ from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.memory_moments import MemoryMoments, Outcome
 from obliquetd.dynamics.outcomes import outcomes_at
 from obliquetd.dynamics.rule import Sample
-from obliquetd.dynamics.scalars import bare, plain, rounded_entries
+from obliquetd.dynamics.scalars import bare, rounded_entries, rounded_rows
 from obliquetd.errors import LearnerError
 
 __all__ = ["mean_A", "moments_at", "moments_with_A"]
@@ -49,7 +49,7 @@ def moments_at(found: Expectation, x: Matrix, *, whole: bool = False) -> MemoryM
 def moments_with_A(found: Expectation, x: Matrix) -> MemoryMoments:
     """The same, and below the update the rows of A_0 - A, which the outcome samples of A."""
     rule, entries, size = found.rule, rounded_entries(x), found.rule.size
-    A = [v for row in mean_A(found).rows() for v in row]
+    A = [v for row in rounded_rows(mean_A(found)) for v in row]
 
     def update_and_A(sample: Sample, memory: Sequence[Any]) -> list[Any]:
         update = rule.run(sample, entries, memory, rewarded=True)[0]
@@ -62,18 +62,18 @@ def moments_with_A(found: Expectation, x: Matrix) -> MemoryMoments:
 
 def mean_A(found: Expectation) -> Matrix:
     """A of one sampled transition: weights xi that do not sum to one are in proportion to chances."""
-    return found.A.scaled(found.arithmetic.one / _total(found))
+    return found.A.scaled(found.arithmetic.one / bare(_total(found)))
 
 
 def _total(found: Expectation) -> Any:
-    return sum(plain([found.xi])[0], found.arithmetic.zero)
+    return sum(found.xi, found.arithmetic.zero)
 
 
 def _moments(found: Expectation, outcomes: list[Outcome], unit: Any = None) -> MemoryMoments:
     arithmetic = found.arithmetic
     total = _total(found)
-    xi = [w / total for w in plain([found.xi])[0]]
-    zeta = [[w * m for m in row] for w, row in zip(xi, plain(found.memory), strict=True)]
+    xi = [w / total for w in found.xi]
+    zeta = [[w * m for m in row] for w, row in zip(xi, found.memory, strict=True)]
     common = arithmetic.column([*xi, *itertools.chain(*zeta)]).denominator()
     scale = common if unit is None else common * unit * unit
     if common != arithmetic.one:
@@ -95,17 +95,16 @@ def _outcome(found: Expectation, sample: Sample, functional: Functional) -> Outc
     slopes: dict[int, list[Any]] = {}
     if found.carried:
         c, columns = rule.carried(sample)
-        start = {i: bare(v) for i, v in enumerate(c) if counts(v)}
+        probe = rule.probe_beside(constant)
+        start = {i: v for i, v in enumerate(c) if counts(v)}
         for j, column in enumerate(columns):
-            carry |= {(i, j): bare(v) for i, v in enumerate(column) if counts(v)}
-            moved = functional(sample, rule.unit(j, rule.memory_size))
-            slope = [u - v for u, v in zip(moved, constant, strict=True)]
+            carry |= {(i, j): v for i, v in enumerate(column) if counts(v)}
+            memory = [probe if i == j else rule.zero for i in range(rule.memory_size)]
+            moved = functional(sample, memory)
+            slope = [(u - v) / probe for u, v in zip(moved, constant, strict=True)]
             if any(map(counts, slope)):
-                slopes[j] = [bare(v) for v in slope]
-    (native,) = plain([constant])
-    return Outcome(
-        sample.state, sample.next_state, bare(sample.chance), start, carry, native, slopes
-    )
+                slopes[j] = slope
+    return Outcome(sample.state, sample.next_state, sample.chance, start, carry, constant, slopes)
 
 
 def _mean(moments: MemoryMoments) -> list[Any]:

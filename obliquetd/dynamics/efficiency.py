@@ -22,6 +22,7 @@ from typing import Any
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, number_text, parse_number
 from obliquetd.dynamics.at_weights import mean_A, moments_at
+from obliquetd.dynamics.covariances import public_covariance, total_of
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.float_stability import float_stability
 from obliquetd.dynamics.limit import limit_of
@@ -140,11 +141,9 @@ class Efficiency(BesideTheAverage):
         """Sigma in the coordinates of U."""
         if not self.is_finite:
             raise MathematicalError(f"{self.name} has infinite noise: {self.reason}")
-        found = (long_run_covariance if self.sampling == "trajectory" else single_covariance)(
-            self._moments
-        )
+        of = long_run_covariance if self.sampling == "trajectory" else single_covariance
         span = self._expectation.span
-        return span.coordinates(span.coordinates(found).T)
+        return span.coordinates(span.coordinates(of(self._moments)).T)
 
     @property
     def noise_covariance(self) -> Any:
@@ -155,11 +154,12 @@ class Efficiency(BesideTheAverage):
         MathematicalError
             Where it is infinite.
         """
-        return self._public(self._noise)
+        return self._public(self._noise, "the noise covariance", of_updates=True)
 
-    def _public(self, matrix: Matrix) -> Any:
+    def _public(self, matrix: Matrix, what: str, *, of_updates: bool = False) -> Any:
         B = self._expectation.span.basis
-        return (B @ matrix @ B.T).public()
+        told = f"{what} of {self.name}"
+        return public_covariance(self._ops, B @ matrix @ B.T, told, of_updates=of_updates)
 
     def of_theta(self, matrix: Any) -> Any:
         """The block of a (D, D) matrix that belongs to theta, (d, d)."""
@@ -184,7 +184,7 @@ class Efficiency(BesideTheAverage):
         MathematicalError
             Where the noise is infinite, or A is not stable.
         """
-        return self._public(self._averaged)
+        return self._public(self._averaged, "the covariance of the average")
 
     @cached_property
     def _constant_step(self) -> Matrix:
@@ -200,7 +200,7 @@ class Efficiency(BesideTheAverage):
         MathematicalError
             Where the noise is infinite, or A is not stable.
         """
-        return self._public(self._constant_step)
+        return self._public(self._constant_step, "the covariance at a constant step size")
 
     def schedule(self, c: Any) -> Any:
         """The limit of t Cov(x_t) with step sizes c / t, (D, D).
@@ -216,7 +216,7 @@ class Efficiency(BesideTheAverage):
             Where c is too small (the error then dies out slower than 1 / t), the noise is infinite,
             or A is not stable.
         """
-        return self._public(self._schedule(c))
+        return self._public(self._schedule(c), "the covariance of the schedule")
 
     def _schedule(self, c: Any) -> Matrix:
         arithmetic, read = self._ops.arithmetic, parse_number(c, "c")
@@ -257,7 +257,7 @@ class Efficiency(BesideTheAverage):
     def _seen(self, matrix: Matrix) -> Any:
         theta, B = range(self._d), self._expectation.span.basis
         covariance = (B @ matrix @ B.T).submatrix(theta, theta)
-        return sum(self._ops.C.row_dots(covariance).entries(), self._ops.arithmetic.zero)
+        return total_of(self._ops, self._ops.C.row_dots(covariance), f"the noise of {self.name}")
 
     @property
     def variance(self) -> Any:

@@ -19,7 +19,7 @@ from obliquetd.algebra.enclosures import side_within
 from obliquetd.algebra.rounding import EPS
 from obliquetd.dynamics.stability import Stability
 
-__all__ = ["float_stability"]
+__all__ = ["float_definiteness", "float_stability"]
 
 Floats = npt.NDArray[Any]
 
@@ -39,10 +39,10 @@ def float_stability(Q: FloatMatrix, form: Matrix, kernel_dimension: int) -> Stab
     side = side_within(balanced, SAFETY * error)
     verdict = {1: "stable", -1: "unstable", None: "undecided"}[side]
     note = ("too close to call in floats; use arithmetic='exact'",) if side is None else ()
-    return Stability(verdict, kernel_dimension, _definiteness(form), margin, note)
+    return Stability(verdict, kernel_dimension, float_definiteness(form), margin, note)
 
 
-def _definiteness(form: Matrix) -> str:
+def float_definiteness(form: Matrix) -> str:
     """Of the symmetric part, scaled to a unit diagonal, which changes no sign."""
     assert isinstance(form, FloatMatrix)
     twice = form + form.T

@@ -9,32 +9,29 @@ of 1 - T is replaced by the sum of all, which alpha divides: there
 and 1/alpha is the largest positive eigenvalue of the pencil (Tisseur and Meerbergen 2001).
 
 Where roots coincide, as those of a learner's two vectors do, eigenvalues in floats keep a half, a third
-or a quarter of their digits. So what was found is asked for: the radius of T is below one just before it,
-and above one just behind. Where that holds only far away, the floats are taken as the rationals that they
-are, and N's determinant is a polynomial with a certain root; where N is too large for that, a warning says
-how many digits are left.
+or a quarter of their digits, and where weights move slowly they may have none. So what was found has to be proved:
+the radius of T is below one just before it, and not behind (:mod:`obliquetd.dynamics.radius`). How near to the root
+that can be proved is how many digits it has, of which a warning tells where they are few.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import parse_number, public_number
+from obliquetd.algebra import public_number
 from obliquetd.algebra.accuracy import warn_of_few_digits
-from obliquetd.algebra.polynomials import determinant_polynomial
-from obliquetd.algebra.roots import first_positive_root
 from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
 from obliquetd.dynamics.certified_step import first_root
 from obliquetd.dynamics.pencil import Pencil, balanced
+from obliquetd.dynamics.radius import Maps, proved_side
 from obliquetd.errors import MathematicalError, SizeError
 
-__all__ = ["LARGEST_EXACT", "float_limit"]
+__all__ = ["LARGEST_EXACT", "float_limit", "proved_limit"]
 
 LARGEST_EXACT = 30
 """Size of T up to which a limit is a root of a polynomial with rational coefficients."""
@@ -43,18 +40,20 @@ SMALL = 150
 LARGEST = 4_000
 """Size of T up to which floats find its eigenvalues."""
 WITHIN = (1e-9, 1e-7, 1e-5, 1e-3, 1e-2)
-"""Distances from a root, relative to it, at which the radius of T is asked for in turn."""
+"""Distances from a root, relative to it, at which a proof is sought in turn."""
+ENOUGH = 1e-7
+"""A proof this near to a root leaves it the digits that users count on."""
 TOO_SLOW = (
     "floats cannot confirm a step-size limit here: some weights move too slowly beside others. Use "
     "arithmetic='exact', or bring the features to one scale"
 )
-FRAMES = 5
+FRAMES = 6
 """From a warning up to who asked for the limit."""
 Floats = npt.NDArray[np.float64]
 
 
 def float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
-    """The smallest positive root of the pencil N, in the unit of step size that G suggests.
+    """The smallest positive root of the pencil N; a warning tells where few digits of it are proved.
 
     Raises
     ------
@@ -63,41 +62,54 @@ def float_limit(pencils: list[Pencil], m: int, groups: int) -> float:
     MathematicalError
         Where floats cannot confirm what they found.
     """
+    limit, within = _found(pencils, m, groups)
+    if within == math.inf:
+        raise MathematicalError(TOO_SLOW)
+    warn_of_few_digits("the step-size limit is nearly a multiple root", within, FRAMES)
+    return limit
+
+
+def proved_limit(pencils: list[Pencil], m: int, groups: int) -> float | None:
+    """The same where enough digits of it are proved, else None."""
+    limit, within = _found(pencils, m, groups)
+    return limit if within <= ENOUGH else None
+
+
+def _found(pencils: list[Pencil], m: int, groups: int) -> tuple[float, float]:
+    """The root, in the unit of step size that G suggests, and how near to it a proof comes."""
     size = groups * (m * (m + 1) // 2)
     if size > LARGEST:
         raise SizeError(
             f"the second moments have {size} unknowns; eigenvalues of at most {LARGEST} are "
             "computed. Use fewer features, or sense='mean'"
         )
-    T, unit = _quadratic(pencils, m, groups)
+    T, unit, maps = _quadratic(pencils, m, groups)
     N = _without_zero(T, groups)
     certified = first_root(T, N, m) if size > SMALL else None
-    if certified is not None:
-        return unit * certified
-    root = _smallest_root(*N)
-    if math.isfinite(root):
-        within = _confirmed(root, T)
-        if within > WITHIN[0] and size <= LARGEST_EXACT:
-            root = _rational_root(T, groups)
-        else:
-            warn_of_few_digits("the step-size limit is nearly a multiple root", within, FRAMES)
-    return unit * root
+    root = _smallest_root(*N) if certified is None else certified
+    return unit * root, 0.0 if root == math.inf else _confirmed(root, T, maps)
 
 
-def _quadratic(pencils: list[Pencil], m: int, groups: int) -> tuple[list[Floats], float]:
-    """T_0, T_1 and T_2 on the upper halves of symmetric matrices, in units of step size."""
+def _quadratic(pencils: list[Pencil], m: int, groups: int) -> tuple[list[Floats], float, Maps]:
+    """T_0, T_1 and T_2 on the upper halves of symmetric matrices, in units of step size, and their maps."""
     i, j = np.triu_indices(m)
     k = len(i)
     G = np.array([[[float(public_number(v)) for v in row] for row in p.G] for p in pencils])
-    G, unit = balanced(G)
-    weights = np.array([float(public_number(p.weight)) for p in pencils])[:, None, None]
+    G, unit, factors = balanced(G)
+    chances = np.array([float(public_number(p.weight)) for p in pencils])
+    errors = np.array([p.weight_error for p in pencils])
+    maps = Maps(
+        [p.s for p in pencils], [p.t for p in pencils], chances, G,
+        errors, np.array([p.G_error * factors for p in pencils]),
+    )  # fmt: skip
+    weights = chances[:, None, None]
     into: Any = [p.t for p in pencils], slice(None), [p.s for p in pencils]
     T = [np.zeros((groups, k, groups, k)) for _ in range(3)]
     same = np.broadcast_to(np.eye(m), G.shape)
     np.add.at(T[0], into, weights * np.eye(k))
     np.add.at(T[1], into, weights * (_pairs(same, G, i, j) + _pairs(G, same, i, j)))
     np.add.at(T[2], into, weights * _pairs(G, G, i, j))
-    return [part.reshape(groups * k, groups * k) for part in T], unit
+    return [part.reshape(groups * k, groups * k) for part in T], unit, maps
 
 
 def _pairs(M: Floats, N: Floats, i: Any, j: Any) -> Floats:
@@ -119,11 +131,11 @@ def _without_zero(T: Sequence[Any], groups: int) -> list[Any]:
 
 
 def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
-    """The smallest alpha > 0 with det(N_0 + alpha N_1 + alpha^2 N_2) = 0, infinite if none."""
+    """The smallest alpha > 0 with det(N_0 + alpha N_1 + alpha^2 N_2) = 0, infinite if none, nan for a singular N_0."""
     try:
         X = np.linalg.solve(N0, np.hstack([N1, N2]))
     except np.linalg.LinAlgError:
-        raise MathematicalError(TOO_SLOW) from None
+        return math.nan
     size = len(N0)
     companion = np.zeros((2 * size, 2 * size))
     companion[:size] = -X
@@ -134,55 +146,24 @@ def _smallest_root(N0: Floats, N1: Floats, N2: Floats) -> float:
     return 1.0 / largest if largest > EPS * float(np.abs(mu).max(initial=0.0)) else math.inf
 
 
-def _confirmed(root: float, T: Sequence[Floats]) -> float:
-    """The least of some distances from a root at which the radius of T is surely below and above one.
+def _confirmed(root: float, T: Sequence[Floats], maps: Maps) -> float:
+    """The least of some distances from a root at which the radius of T is surely below and above one, or oo."""
+    m = maps.G.shape[1]
+    i, j = np.triu_indices(m)
+    identity = np.tile((i == j).astype(float), len(T[0]) // len(i))
 
-    Slow weights leave eigenvalues that are as good as one at every step size. They are known by
-    their number at half of the root, and before the root there must be no more of them.
-    """
-    noise = 1e3 * len(T[0]) * EPS
+    def side(alpha: float) -> int:
+        try:
+            halves = np.linalg.solve(
+                np.eye(len(T[0])) - T[0] - alpha * T[1] - alpha**2 * T[2], identity
+            )
+        except np.linalg.LinAlgError:
+            return 0
+        X = np.empty((len(T[0]) // len(i), m, m))
+        X[:, i, j] = X[:, j, i] = halves.reshape(len(X), -1)
+        return proved_side(maps, alpha, X)
 
-    def moduli(alpha: float) -> tuple[Floats, Floats]:
-        return _moduli(T[0] + alpha * T[1] + alpha * alpha * T[2])
-
-    def unsure(alpha: float) -> int:
-        found, error = moduli(alpha)
-        return int((found + error >= 1.0).sum())
-
-    slow = unsure(root / 2)
-    for within in WITHIN[:-1]:
-        found, error = moduli((1 + within) * root)
-        if (found - error > 1.0).any() and unsure((1 - within) * root) <= slow:
+    for within in WITHIN:
+        if side((1 - within) * root) > 0 > side((1 + within) * root):
             return within
-    within = WITHIN[-1]
-    below, above = (moduli((1 + s * within) * root)[0].max() for s in (-1, 1))
-    if below > 1.0 + noise or above < 1.0 - noise:
-        raise MathematicalError(TOO_SLOW)
-    return within
-
-
-def _moduli(A: Floats) -> tuple[Floats, Floats]:
-    """The moduli of the eigenvalues, and how much of each rounding may be.
-
-    The eigenvalues found are those of a matrix some 10 n eps |A| away. That moves a simple one, with left
-    and right vectors y and x of length 1, by no more than so much over |y'x| in the first order (Golub
-    and Van Loan 2013, section 7.2.2), which grows without bound where eigenvalues meet.
-    """
-    import scipy.linalg
-
-    even: Any = scipy.linalg.matrix_balance(A)[0]
-    found: Any = scipy.linalg.eig(even, left=True, right=True)
-    values, left, right = found
-    alike = np.abs((left.conj() * right).sum(axis=0))
-    moved = 10 * len(A) * EPS * float(np.linalg.norm(even))
-    return np.abs(values), moved / np.maximum(alike, EPS)
-
-
-def _rational_root(T: Sequence[Floats], groups: int) -> float:
-    """The smallest positive root of det N, where T's floats are taken as the rationals that they are."""
-    exactly = np.vectorize(lambda v: parse_number(Fraction(float(v))), otypes=[object])
-    N = _without_zero([exactly(part) for part in T], groups)
-    polynomial = determinant_polynomial(
-        lambda alpha: (N[0] + alpha * N[1] + alpha * alpha * N[2]).tolist(), 2 * len(T[0])
-    )
-    return float(first_positive_root(polynomial))
+    return math.inf

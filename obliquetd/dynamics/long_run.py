@@ -20,6 +20,7 @@ from typing import Any
 
 from obliquetd.algebra import Matrix
 from obliquetd.dynamics.memory_moments import MemoryMoments, System, add, solved
+from obliquetd.dynamics.scalars import bounded_matrix, rounded_rows
 
 __all__ = ["long_run_covariance", "single_covariance"]
 
@@ -29,8 +30,8 @@ def single_covariance(moments: MemoryMoments) -> Matrix:
     arithmetic, outcomes = moments.arithmetic, moments.outcomes
     weighted = [[z.chance * moments.xi[z.s] * x for x in z.constant] for z in outcomes]
     shape = len(outcomes), moments.width
-    left = arithmetic.matrix(weighted, shape)
-    found = left.T @ arithmetic.matrix([list(z.constant) for z in outcomes], shape)
+    left = bounded_matrix(weighted, shape, arithmetic)
+    found = left.T @ bounded_matrix([list(z.constant) for z in outcomes], shape, arithmetic)
     return _unscaled(found, moments.scale)
 
 
@@ -56,21 +57,21 @@ def long_run_covariance(moments: MemoryMoments) -> Matrix:
         # one product for all outcomes of a state: their sum has few denominators, which adding one
         # by one would multiply
         rows = [row for i in places for row in now[i]]
-        held = (arithmetic.matrix(rows, (len(rows), k)) @ kept[s]).rows()
+        held = rounded_rows(bounded_matrix(rows, (len(rows), k), arithmetic) @ kept[s])
         for j, i in enumerate(places):
             found = held[j * width : (j + 1) * width]
             seen[i] = [[outcomes[i].chance * x for x in row] for row in found]
         left, right = (
-            arithmetic.matrix(_beside(part, places, width), (width, len(places) * k))
+            bounded_matrix(_beside(part, places, width), (width, len(places) * k), arithmetic)
             for part in (seen, now)
         )
         total = total + left @ right.T
     cross = total.scaled(arithmetic.zero)
     for t, places in _together(z.t for z in outcomes).items():
         # E[N (1, h')'] of all that lead to t, before the large numbers of what follows come in
-        left = arithmetic.matrix(_beside(seen, places, width), (width, len(places) * k))
+        left = bounded_matrix(_beside(seen, places, width), (width, len(places) * k), arithmetic)
         maps = [row for i in places for row in _transposed_map(moments, i)]
-        arriving = left @ arithmetic.matrix(maps, (len(places) * k, k))
+        arriving = left @ bounded_matrix(maps, (len(places) * k, k), arithmetic)
         cross = cross + arriving @ future[t].T
     return _unscaled(total + cross + cross.T, moments.scale * common)
 
@@ -115,7 +116,7 @@ def _held(moments: MemoryMoments) -> tuple[list[Matrix], Any]:
     common = arithmetic.matrix(
         [row for rows in found for row in rows], (len(found) * k, k)
     ).denominator()
-    matrices = [arithmetic.matrix(rows, (k, k)) for rows in found]
+    matrices = [bounded_matrix(rows, (k, k), arithmetic) for rows in found]
     return [x if common == arithmetic.one else x.scaled(common) for x in matrices], common
 
 
@@ -141,7 +142,7 @@ def _future(moments: MemoryMoments) -> list[Matrix]:
     out = []
     for s, constant in enumerate(u):
         columns = [constant, *(Gamma.get((s, j), nothing) for j in entries)]
-        out.append(arithmetic.matrix(columns, (1 + len(entries), width)).T)
+        out.append(bounded_matrix(columns, (1 + len(entries), width), arithmetic).T)
     return out
 
 

@@ -6,7 +6,10 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from obliquetd.algebra import Matrix
+import numpy as np
+
+from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.dynamics.scalars import bounded_matrix, rounded_entries, rounded_rows
 
 __all__ = ["solve_lyapunov", "solve_stein"]
 
@@ -29,7 +32,23 @@ def solve_lyapunov(Q: Matrix, right: Matrix) -> Matrix:
     >>> solve_lyapunov(two, EXACT.identity(1)).public()
     Matrix([[1/4]])
     """
-    q, m = Q.rows(), Q.shape[0]
+    if isinstance(Q, FloatMatrix):
+        to, back = _balancing(Q)
+        balanced = _solve_lyapunov(to @ Q @ back, to @ right @ to)
+        return back @ balanced @ back
+    return _solve_lyapunov(Q, right)
+
+
+def _balancing(Q: FloatMatrix) -> tuple[Matrix, Matrix]:
+    """Powers of two D^-1 and D for which D^-1 Q D has rows and columns alike, so that no entry hides another."""
+    from scipy.linalg import matrix_balance
+
+    scale: Any = matrix_balance(Q.dense(), permute=False, separate=True)[1][0]
+    return FloatMatrix(np.diag(1 / scale), error=0.0), FloatMatrix(np.diag(scale), error=0.0)
+
+
+def _solve_lyapunov(Q: Matrix, right: Matrix) -> Matrix:
+    q, m = rounded_rows(Q), Q.shape[0]
 
     def terms(i: int, j: int) -> Terms:  # sum over l of q_il S_lj + q_jl S_il
         for k in range(m):
@@ -53,7 +72,7 @@ def solve_stein(F: Matrix) -> Matrix:
     >>> solve_stein(EXACT.identity(1).scaled(EXACT.one / 2)).public()
     Matrix([[4/3]])
     """
-    f, m, one = F.rows(), F.shape[0], F.arithmetic.one
+    f, m, one = rounded_rows(F), F.shape[0], F.arithmetic.one
 
     def terms(i: int, j: int) -> Terms:  # K_ij - sum over a, b of f_ai K_ab f_bj
         yield one, i, j
@@ -68,7 +87,7 @@ def _solve_symmetric(right: Matrix, terms: Callable[[int, int], Terms], what: st
     m, arithmetic = right.shape[0], right.arithmetic
     if not m:
         return right
-    wanted = right.rows()
+    wanted = rounded_rows(right)
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
     place = {pair: k for k, pair in enumerate(pairs)}
     system = [[arithmetic.zero] * len(pairs) for _ in pairs]
@@ -76,8 +95,12 @@ def _solve_symmetric(right: Matrix, terms: Callable[[int, int], Terms], what: st
         for coefficient, a, b in terms(i, j):
             column = place[min(a, b), max(a, b)]
             row[column] = row[column] + coefficient
-    left = arithmetic.matrix(system, (len(pairs), len(pairs)))
-    found = left.solve(arithmetic.column([wanted[i][j] for i, j in pairs]), what).entries()
-    return arithmetic.matrix(
-        [[found[place[min(i, j), max(i, j)]] for j in range(m)] for i in range(m)], (m, m)
+    left = bounded_matrix(system, (len(pairs), len(pairs)), arithmetic)
+    known = bounded_matrix([[wanted[i][j]] for i, j in pairs], (len(pairs), 1), arithmetic)
+    units = left.row_units()
+    found = rounded_entries(left.scale_rows(units).solve(known.scale_rows(units), what))
+    return bounded_matrix(
+        [[found[place[min(i, j), max(i, j)]] for j in range(m)] for i in range(m)],
+        (m, m),
+        arithmetic,
     )

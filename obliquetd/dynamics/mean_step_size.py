@@ -49,7 +49,7 @@ def limit_in_the_mean(pencils: list[Pencil], exact: bool) -> Any:
     if groups == 1:
         if exact:
             return limit_of_update(_drift(pencils, m), exact=True)
-        G, unit = balanced(_floats(pencils))
+        G, unit, _ = balanced(_floats(pencils))
         weights = np.array([float(public_number(p.weight)) for p in pencils])
         values = np.linalg.eigvals(-np.einsum("k,kij->ij", weights, G))
         return unit * float((2 * values.real / np.abs(values) ** 2).min())
@@ -132,7 +132,7 @@ def _along_a_trajectory(pencils: list[Pencil], m: int, groups: int, exact: bool)
         raise SizeError(
             f"the means have {size} unknowns; eigenvalues of at most {LARGEST} are computed"
         )
-    G, unit = balanced(_floats(pencils))
+    G, unit, _ = balanced(_floats(pencils))
     C: Floats = np.zeros((groups, m, groups, m))
     S: Floats = np.zeros((groups, m, groups, m))
     for p, g in zip(pencils, G, strict=True):

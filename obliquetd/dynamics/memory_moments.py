@@ -13,6 +13,9 @@ entries positive (Berman and Plemmons 1994, Theorem 6.2.3, condition I27). Entri
 other are judged together: X -> sum of p_z M_z X M_z' keeps positive semidefinite matrices so, and
 its spectral radius is below 1 if and only if X - T X = I has a positive semidefinite solution.
 Cross moments follow by the inequality of Cauchy and Schwarz.
+
+Floats are :class:`~obliquetd.dynamics.scalars.Rounded` throughout: an update at the fixed point is a
+difference of nearly equal numbers, and its moments are known no better than it is.
 """
 
 from __future__ import annotations
@@ -24,9 +27,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, Matrix
+from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix
+from obliquetd.algebra.storage import gathered
+from obliquetd.dynamics.float_stability import float_definiteness
+from obliquetd.dynamics.scalars import Rounded, bounded_matrix, rounded_rows
 from obliquetd.dynamics.stability import definiteness
-from obliquetd.errors import SingularError
+from obliquetd.errors import SignUndecidedError, SingularError
 
 __all__ = ["MemoryMoments", "Outcome", "System", "add", "is_contraction", "solved"]
 
@@ -39,7 +45,7 @@ EXCITED, SEEN = "excited", "seen"
 
 
 class Outcome(NamedTuple):
-    """One outcome at fixed weights, native: h to c + M h, and the functional n + G h."""
+    """One outcome at fixed weights, native or Rounded: h to c + M h, and the functional n + G h."""
 
     s: int
     t: int
@@ -74,7 +80,7 @@ class MemoryMoments:
     arithmetic : Arithmetic
     outcomes : list of Outcome
         Those of the states that are visited.
-    xi : list of native scalars
+    xi : list of native scalars, or of Rounded
         The stationary distribution.
     zeta : list of lists
         E[h 1{s}] for each state.
@@ -166,16 +172,20 @@ class MemoryMoments:
         try:
             (x,) = solved(self.arithmetic, [system])
         except SingularError:
-            return False
+            return _undecided(self.arithmetic)
         by_state: dict[int, dict[Node, Any]] = {}
         for (s, i, j), (value,) in zip(self._places(group, group), x, strict=True):
             by_state.setdefault(s, {})[i, j] = value
         for block in by_state.values():
             at = sorted({i for i, _ in block})
-            form = self.arithmetic.matrix(
-                [[block[i, j] for j in at] for i in at], (len(at), len(at))
+            form = bounded_matrix(
+                [[block[i, j] for j in at] for i in at], (len(at), len(at)), self.arithmetic
             )
-            if definiteness(form) != "positive definite":
+            floats = isinstance(form, FloatMatrix)
+            verdict = float_definiteness(form) if floats else definiteness(form)
+            if verdict == "unknown":
+                return _undecided(self.arithmetic)
+            if verdict != "positive definite":
                 return False
         return True
 
@@ -260,7 +270,7 @@ def is_contraction(K: Matrix) -> bool:
     Raises
     ------
     SignUndecidedError
-        Where it depends on a symbol.
+        Where it depends on a symbol, or is too close to call in floats.
 
     Examples
     --------
@@ -274,16 +284,37 @@ def is_contraction(K: Matrix) -> bool:
     try:
         x = (arithmetic.identity(size) - K).solve(ones, "I - K")
     except SingularError:
-        return False
+        return _undecided(arithmetic)
+    if isinstance(x, FloatMatrix):
+        value, error = x.dense(), x.dense_error()
+        sure, open_still = bool((value > error).all()), bool((value >= -error).all())
+        return sure or (open_still and _undecided(arithmetic))
     return all(arithmetic.sign(v) > 0 for v in x.entries())
+
+
+def _undecided(arithmetic: Arithmetic) -> bool:
+    """False: the radius is no less than 1, where that is told by exact numbers."""
+    if arithmetic.kind == "float":
+        raise SignUndecidedError(
+            "whether the second moment of a memory is finite is too close to call in floats; use "
+            "arithmetic='exact'"
+        )
+    return False
 
 
 def _assembled(arithmetic: Arithmetic, system: System) -> Matrix:
     """K as a matrix."""
+    shape = system.size, system.size
     places = np.array(list(system.K), dtype=np.intp).reshape(-1, 2)
-    values = np.empty(len(system.K), dtype=float if arithmetic.kind == "float" else object)
-    values[:] = list(system.K.values())
-    return arithmetic.assemble((system.size, system.size), places[:, 0], places[:, 1], values)
+    if arithmetic.kind == "float":
+        listed = system.K.values()
+        values = np.array([float(v) for v in listed])
+        bounds = np.array([v.error if isinstance(v, Rounded) else 0.0 for v in listed])
+        value, error = (gathered(shape, places[:, 0], places[:, 1], x) for x in (values, bounds))
+        return FloatMatrix(value, error=error)
+    entries = np.empty(len(system.K), dtype=object)
+    entries[:] = list(system.K.values())
+    return arithmetic.assemble(shape, places[:, 0], places[:, 1], entries)
 
 
 def solved(arithmetic: Arithmetic, systems: Iterable[System]) -> list[list[list[Any]]]:
@@ -308,9 +339,8 @@ def solved(arithmetic: Arithmetic, systems: Iterable[System]) -> list[list[list[
             continue
         right = [[x for k in members for x in listed[k].right[row]] for row in range(size)]
         matrix = arithmetic.identity(size) - _assembled(arithmetic, listed[members[0]])
-        found = matrix.solve(
-            arithmetic.matrix(right, (size, len(right[0]))), "the equation of a memory's moments"
-        ).rows()
+        column = bounded_matrix(right, (size, len(right[0])), arithmetic)
+        found = rounded_rows(matrix.solve(column, "the equation of a memory's moments"))
         start = 0
         for k in members:
             width = len(listed[k].right[0])

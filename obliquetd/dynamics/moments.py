@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
+from obliquetd.algebra.rounding import EPS
 from obliquetd.dynamics.affinity import degree_at, require_affine
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.jumps import one_plus
@@ -30,7 +31,7 @@ from obliquetd.dynamics.sampling import (
     require_numbers,
     resolve_sampling,
 )
-from obliquetd.dynamics.scalars import plain
+from obliquetd.dynamics.scalars import bounded_matrix, plain
 from obliquetd.errors import InputError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation, require_problem
@@ -90,6 +91,7 @@ class JumpSystem:
         self.degree = degree_at(rule, samples)
         self.linear = self.degree in (0, 1)
         parts = [rule.at_rest(sample) for sample in samples]
+        self._slopes = [slopes for _, slopes in parts]
         flat = plain([row for constant, slopes in parts for row in (constant, *slopes)])
         chances = plain([[sample.chance for sample in samples]])[0]
         self.outcomes: list[tuple[int, int, Any, list[Any], list[list[Any]]]] = []
@@ -99,6 +101,19 @@ class JumpSystem:
             s, t = (0, 0) if self.iid else (sample.state, sample.next_state)
             gradient = [list(row) for row in zip(*slopes, strict=True)]
             self.outcomes.append((s, t, weight, constant, gradient))
+
+    def gradient(self, k: int) -> Matrix:
+        """G of an outcome; for floats with the bounds on its errors."""
+        return bounded_matrix(self._slopes[k], (self.size, self.size), self.ops.arithmetic).T
+
+    def weight_error(self, k: int) -> float:
+        """A bound on the error of an outcome's weight, of floats."""
+        weight, sample = self.outcomes[k][2], self.samples[k]
+        found = 8 * EPS * weight
+        if not self.iid:
+            return float(found)
+        xi = self.ops.xi.dense_error()[sample.state, 0] / self.ops.xi.entries()[sample.state]
+        return float(found + weight * xi)
 
     @cached_property
     def expectations(self) -> list[Expectation]:

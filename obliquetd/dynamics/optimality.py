@@ -85,7 +85,7 @@ class BesideTheAverage(Tabular):
         """trace(C matrix), of theta: what a covariance does to the values, in the weights xi."""
 
     @abstractmethod
-    def _public(self, matrix: Matrix) -> Any: ...
+    def _public(self, matrix: Matrix, what: str) -> Any: ...
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row for each weight: its fixed point, and its entries on the diagonals of the covariances.
@@ -140,7 +140,7 @@ class BesideTheAverage(Tabular):
         c : number
             As for :meth:`schedule`, whose errors it has.
         """
-        return self._public(self._schedule(c) - self._averaged)
+        return self._public(self._schedule(c) - self._averaged, "the excess covariance")
 
     def excess(self, c: Any) -> Any:
         """trace(C schedule(c)) / trace(C averaged): how many times the samples step sizes c / t need.

@@ -19,7 +19,7 @@ from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.memory_moments import Outcome
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rounded_columns import RoundedColumn
-from obliquetd.dynamics.scalars import Rounded, bare, plain
+from obliquetd.dynamics.scalars import Rounded
 from obliquetd.dynamics.terms import Group, Term
 from obliquetd.learners.forms import is_feature
 
@@ -135,18 +135,17 @@ class _At:
             columns: dict[int, dict[int, Any]] = {}
             self._write(handed, k, o, self.places, start, columns.setdefault)
             zero = self.products.rule.zero
-            (native,) = plain([[constant.get(i, zero) for i in range(self.width)]])
             listed = {
-                j: [bare(column.get(i, zero)) for i in range(self.width)]
+                j: [column.get(i, zero) for i in range(self.width)]
                 for j, column in sorted(slopes.items())
                 if any(map(counts, column.values()))
             }
             out[o] = Outcome(
-                int(rows["s"][o]), int(rows["n"][o]), bare(number_at(chance, o)),
-                {i: bare(v) for i, v in sorted(start.items()) if counts(v)},
-                {(i, j): bare(v) for j, column in sorted(columns.items())
+                int(rows["s"][o]), int(rows["n"][o]), number_at(chance, o),
+                {i: v for i, v in sorted(start.items()) if counts(v)},
+                {(i, j): v for j, column in sorted(columns.items())
                  for i, v in sorted(column.items()) if counts(v)},
-                native, listed,
+                [constant.get(i, zero) for i in range(self.width)], listed,
             )  # fmt: skip
         return out
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra import EXACT, Arithmetic, Matrix, parse_number
+from obliquetd.algebra import EXACT, Arithmetic, FloatMatrix, Matrix, parse_number
 from obliquetd.algebra.polynomials import determinant_polynomial
 from obliquetd.algebra.roots import first_positive_root
 from obliquetd.algebra.rounding import EPS
@@ -49,6 +49,9 @@ class Pencil:
     t: int
     weight: Any
     G: list[list[Any]]
+    weight_error: float = 0.0
+    G_error: Any = 0.0
+    """Bounds on the errors of floats."""
 
     def at(self, alpha: int) -> list[list[Any]]:
         """1 + alpha G."""
@@ -57,16 +60,15 @@ class Pencil:
 
 def pencils_of(system: JumpSystem, found: Expectation) -> list[Pencil]:
     """The outcomes of one class on the span of its updates, groups numbered anew."""
-    arithmetic, size = system.ops.arithmetic, system.size
     inside = [0] if system.iid else [s for s, w in enumerate(found.xi) if w]
     place = {s: k for k, s in enumerate(inside)}
-    return [
-        Pencil(
-            place[s], place[t], w, found.span.restrict(arithmetic.matrix(G, (size, size))).rows()
-        )
-        for s, t, w, _, G in system.outcomes
-        if s in place
-    ]
+    out = []
+    for k, (s, t, w, _, _) in enumerate(system.outcomes):
+        if s in place:
+            G = found.span.restrict(system.gradient(k))
+            errors = (system.weight_error(k), G.dense_error()) if isinstance(G, FloatMatrix) else ()
+            out.append(Pencil(place[s], place[t], w, G.rows(), *errors))
+    return out
 
 
 def maps_of(system: JumpSystem, found: Expectation, inside: list[int]) -> list[Map]:
@@ -191,11 +193,14 @@ def _second_order(maps: list[Map], alpha: int, pairs: list[tuple[int, int]]) -> 
         ])  # fmt: skip
 
 
-def balanced(G: Floats) -> tuple[Floats, float]:
-    """The matrices in coordinates in which none is much larger, times a unit of step size."""
+def balanced(G: Floats) -> tuple[Floats, float, Floats]:
+    """The matrices in coordinates in which none is much larger, times a unit of step size.
+
+    With it the unit, and what the entries are multiplied by, powers of two.
+    """
     from scipy.linalg import matrix_balance
 
     scaling = matrix_balance(np.abs(G).sum(axis=0), permute=False, separate=True)[1][0]
-    G = G * scaling[None, None, :] / scaling[None, :, None]
-    unit = 2.0 ** -math.frexp(float(np.abs(G).max()))[1]
-    return G * unit, unit
+    factors: Floats = scaling[None, :] / scaling[:, None]
+    unit = 2.0 ** -math.frexp(float(np.abs(G * factors).max()))[1]
+    return G * (factors * unit), unit, factors * unit

@@ -211,6 +211,13 @@ class RuleOnNumbers:
             self._kept[id(sample)] = found
         return found
 
+    def probe_beside(self, values: Sequence[Any]) -> Any:
+        """A size of the memory beside which these values, which do not depend on it, are rounding; 1 unless floats."""
+        if self.ops.arithmetic.kind != "float":
+            return self.one
+        largest = max((abs(float(c)) for c in values), default=0.0)
+        return Rounded(PROBE * 2.0 ** max(0, math.frexp(largest)[1]))
+
     def carried(self, sample: Sample) -> tuple[list[Any], list[list[Any]]]:
         """The memory handed on as c + M m: c and the columns of M.
 
@@ -218,10 +225,7 @@ class RuleOnNumbers:
         """
         x = [self.zero] * self.size
         start = self.run(sample, x, self.nothing, rewarded=False)[1]
-        probe = self.one
-        if self.ops.arithmetic.kind == "float":
-            largest = max((abs(float(c)) for c in start), default=0.0)
-            probe = Rounded(PROBE * 2.0 ** max(0, math.frexp(largest)[1]))
+        probe = self.probe_beside(start)
         columns = []
         for j in range(self.memory_size):
             memory = [probe if i == j else self.zero for i in range(self.memory_size)]

@@ -26,10 +26,12 @@ __all__ = [
     "Rounded",
     "Signed",
     "bare",
+    "bounded_matrix",
     "lifted",
     "native_matrix",
     "plain",
     "rounded_entries",
+    "rounded_rows",
     "unsigned",
 ]
 
@@ -210,12 +212,31 @@ def plain(rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
 def native_matrix(
     rows: Sequence[Sequence[Any]], shape: tuple[int, int], arithmetic: Arithmetic
 ) -> Matrix:
-    """A matrix of the arithmetic; for floats one that carries the error bounds on."""
+    """A matrix of the arithmetic; for floats one that carries the error bounds on, in their range."""
+    plain(rows)  # refuses what is out of range
+    return bounded_matrix(rows, shape, arithmetic)
+
+
+def bounded_matrix(
+    rows: Sequence[Sequence[Any]], shape: tuple[int, int], arithmetic: Arithmetic
+) -> Matrix:
+    """A matrix of the arithmetic; for floats one that carries the error bounds on, of whatever size."""
     if arithmetic.kind != "float":
         return arithmetic.matrix(rows, shape)
     bounds = [[x.error if isinstance(x, Rounded) else 0.0 for x in row] for row in rows]
-    values = np.array(plain(rows), dtype=float).reshape(shape)
+    values = np.array([[float(x) for x in row] for row in rows], dtype=float).reshape(shape)
     return FloatMatrix(values, error=np.array(bounds, dtype=float).reshape(shape))
+
+
+def rounded_rows(matrix: Matrix) -> list[list[Any]]:
+    """The rows of a matrix, for floats with their error bounds: what :func:`bounded_matrix` takes."""
+    if not isinstance(matrix, FloatMatrix):
+        return matrix.rows()
+    bounds = matrix.dense_error().tolist()
+    return [
+        [Rounded(v, e) for v, e in zip(*row, strict=True)]
+        for row in zip(matrix.rows(), bounds, strict=True)
+    ]
 
 
 def rounded_entries(column: Matrix) -> list[Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
@@ -17,7 +18,7 @@ from obliquetd.dynamics.limit import limit_of
 from obliquetd.dynamics.moments import JumpSystem, constant_step_size
 from obliquetd.dynamics.moments_by_step import Moments
 from obliquetd.dynamics.pencil import contracts, coordinates_on, restricted_to
-from obliquetd.dynamics.step_size import step_size_limit
+from obliquetd.dynamics.step_size import is_small, step_size_limit
 from obliquetd.errors import (
     KindError,
     MathematicalError,
@@ -27,6 +28,7 @@ from obliquetd.errors import (
 )
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.rationals import OnRationals
 
 __all__ = ["StationaryMoments", "stationary_moments"]
 
@@ -46,10 +48,13 @@ class StationaryMoments(Moments):
         theta*, where the expected update is 0.
     symbol : sympy.Symbol or None
         The step size, where it is a symbol.
+    off : vector of d
+        E[theta] - theta*, as it was solved for: the difference of the two would lose its digits.
     """
 
     fixed_point: Any
     symbol: sp.Symbol | None
+    off: Any
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row: the columns of :meth:`Moments.rows` without the step, and ``bias_0``, ``bias_1``, ..."""
@@ -58,8 +63,7 @@ class StationaryMoments(Moments):
     @cached_property
     def bias(self) -> list[Any]:
         """E[theta] - theta*, which a constant step size leaves along a trajectory."""
-        differences = [m - self.fixed_point for m in self.mean]
-        return [d if self.symbol is None else d.applyfunc(factored) for d in differences]
+        return [self.off if self.symbol is None else self.off.applyfunc(factored)]
 
     @cached_property
     def slope(self) -> Any:
@@ -157,6 +161,9 @@ def stationary_moments(
         )
     wider = None if symbol is None else problem.native.over(FieldArithmetic([symbol]))
     system = JumpSystem(problem, learner, sampling, wider)
+    floats = system.ops.arithmetic.kind == "float"
+    if floats and system.linear and is_small(system, "mean square"):
+        system = JumpSystem(problem, learner, sampling, OnRationals(problem.inputs))
     ops, groups = system.ops, system.groups
     alpha = constant_step_size(ops, learner)
     if len(system.expectations) > 1:
@@ -224,8 +231,21 @@ def stationary_moments(
     S = B @ arithmetic.matrix([total[i * m : (i + 1) * m] for i in range(m)], (m, m)) @ B.T
     u = B @ arithmetic.column(mean)
     found = system.moments([(star + u, S)])
-    theta = star.submatrix(range(ops.Phi.shape[1]), [0]).public_vector()
-    return StationaryMoments(**vars(found), fixed_point=theta, symbol=symbol)
+    theta, off = (x.submatrix(range(ops.Phi.shape[1]), [0]).public_vector() for x in (star, u))
+    fields = {**vars(found), "fixed_point": theta, "off": off}
+    if floats and arithmetic.kind == "exact":
+        fields = {name: _as_floats(name, value) for name, value in fields.items()}
+    return StationaryMoments(**fields, symbol=symbol)
+
+
+def _as_floats(name: str, value: Any) -> Any:
+    """Exact numbers as the floats next to them: matrices, and vectors, which have one axis."""
+    if isinstance(value, list):
+        return [_as_floats(name, x) for x in value]
+    if isinstance(value, sp.MatrixBase):
+        found = np.array(value.tolist(), dtype=float)
+        return found if name in ("second", "covariance") else found[:, 0]
+    return float(value)
 
 
 def _require_second_moment(

@@ -13,20 +13,24 @@ from typing import Any
 
 import sympy as sp
 
-from obliquetd.dynamics.float_step_size import LARGEST_EXACT, float_limit
+from obliquetd.dynamics.expectation import Expectation
+from obliquetd.dynamics.float_step_size import LARGEST_EXACT, float_limit, proved_limit
 from obliquetd.dynamics.mean import MeanDynamics, mean_dynamics
+from obliquetd.dynamics.mean_step_size import LARGEST_EXACT as LARGEST_EXACT_MEAN
 from obliquetd.dynamics.mean_step_size import limit_in_the_mean, limit_of_update
 from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.dynamics.pencil import Pencil, exact_limit, maps_of, pencils_of
-from obliquetd.dynamics.sampling import require_numbers
-from obliquetd.dynamics.stability import NOTHING_MOVES
+from obliquetd.dynamics.rule import RuleOnNumbers
+from obliquetd.dynamics.sampling import classes_of, require_numbers
+from obliquetd.dynamics.stability import NOTHING_MOVES, verdict_on
 from obliquetd.dynamics.step_size_result import EXPECTED_UPDATE, LOWER_BOUND, StepSizeLimit
 from obliquetd.dynamics.trace_step_size import certified_with_trace
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, SizeError
 from obliquetd.learners import Learner, require_learner
 from obliquetd.problem import PolicyEvaluation
+from obliquetd.problem.rationals import OnRationals
 
-__all__ = ["StepSizeLimit", "step_size_limit"]
+__all__ = ["StepSizeLimit", "is_small", "step_size_limit"]
 
 
 def step_size_limit(
@@ -90,18 +94,80 @@ def step_size_limit(
         return _with_trace(problem, learner, sampling, sense)
     system = JumpSystem(problem, learner, sampling)
     sampled = "iid" if system.iid else "trajectory"
-    stable = _decided(mean_dynamics(problem, learner, sampling=sampled))
+    dynamics = mean_dynamics(problem, learner, sampling=sampled)
+    if system.ops.arithmetic.kind == "float" and system.linear and is_small(system, sense):
+        known = None if sense == "mean" else _proved(system, dynamics.stability.verdict)
+        if known is None:
+            rational = JumpSystem(problem, learner, sampling, OnRationals(problem.inputs))
+            return _on_rationals(rational, sense)
+        return known
+    stable = _decided(dynamics)
     exact = system.ops.arithmetic.kind == "exact"
     if not stable:
         return sp.Integer(0) if exact else 0.0
     if not system.linear:
         return _told(_limit_of_a_polynomial(system, sense, exact), sense)
+    return _told(_limit(system, sense, exact), sense)
+
+
+def is_small(system: JumpSystem, sense: str) -> bool:
+    """Whether the limit is a root of a polynomial that is in reach, whatever the numbers are.
+
+    Where floats leave open what it is, they are then taken as the rationals that they are: eigenvalues may be as
+    near to one as slow weights leave them. A user's own weights are stationary to rounding only.
+    """
+    if system.ops.inputs.xi is not None and not system.iid:
+        return False
+    moving = system.groups * system.size
+    if sense == "mean":
+        return moving <= LARGEST_EXACT_MEAN
+    return moving * (system.size + 1) // 2 <= LARGEST_EXACT
+
+
+def _proved(system: JumpSystem, verdict: str) -> float | None:
+    """The limit in mean square in floats where they prove it, given the verdict on the mean dynamics."""
+    if verdict != "stable":
+        return 0.0 if verdict == "unstable" else None
+    limits = []
+    for found in system.expectations:
+        if found.span.dimension:
+            pencils = pencils_of(system, found)
+            groups = 1 + max(p.s for p in pencils)
+            limits.append(proved_limit(pencils, len(pencils[0].G), groups))
+    known = [x for x in limits if x is not None]
+    return min(known) if known and len(known) == len(limits) else None
+
+
+def _on_rationals(system: JumpSystem, sense: str) -> float:
+    """The limit of a problem in floats as that of the rationals that these are."""
+    moving = [found for found in system.expectations if found.span.dimension]
+    if not moving:
+        raise _nothing_moves(system.learner)
+    if any(verdict_on(found.Q)[0] != "stable" for found in moving):
+        return 0.0
+    return float(_limit(system, sense, exact=True))
+
+
+def _trace_on_rationals(problem: PolicyEvaluation, learner: Learner) -> float:
+    """The limit of the expected update with a trace, likewise."""
+    ops = OnRationals(problem.inputs)
+    rule = RuleOnNumbers(ops, learner)
+    found = [Expectation(rule, xi, carried=True) for xi in classes_of(ops)]
+    moving = [each.Q for each in found if each.span.dimension]
+    if not moving:
+        raise _nothing_moves(learner)
+    if any(verdict_on(Q)[0] != "stable" for Q in moving):
+        return 0.0
+    return float(_least([limit_of_update(Q.rows(), exact=True) for Q in moving]))
+
+
+def _limit(system: JumpSystem, sense: str, exact: bool) -> Any:
     find = _limit_in_mean_square if sense == "mean square" else limit_in_the_mean
     limit: Any = sp.oo
     for found in system.expectations:  # no comprehension: whether it is a frame depends on Python
         if found.span.dimension:
             limit = _least([limit, find(pencils_of(system, found), exact)])
-    return _told(limit, sense)
+    return limit
 
 
 def _least(limits: list[Any]) -> Any:
@@ -123,10 +189,14 @@ def _decided(dynamics: MeanDynamics) -> bool:
             "arithmetic='exact'"
         )
     if verdict == NOTHING_MOVES:
-        raise MathematicalError(
-            f"no update of {dynamics.learner.name} moves any weight here, whatever the step size"
-        )
+        raise _nothing_moves(dynamics.learner)
     return verdict == "stable"
+
+
+def _nothing_moves(learner: Learner) -> MathematicalError:
+    return MathematicalError(
+        f"no update of {learner.name} moves any weight here, whatever the step size"
+    )
 
 
 def _with_trace(
@@ -137,6 +207,15 @@ def _with_trace(
     dynamics = mean_dynamics(problem, learner, sampling=sampling or "trajectory")
     mean = sense == "mean"
     sense, kind = (EXPECTED_UPDATE, "limit") if mean else (sense, LOWER_BOUND)
+    rule = dynamics.expectation.rule
+    unknowns = rule.ops.n * (rule.size + rule.memory_size)
+    if (
+        problem.arithmetic == "float"
+        and mean
+        and unknowns <= LARGEST_EXACT
+        and problem.inputs.xi is None
+    ):
+        return StepSizeLimit(_trace_on_rationals(problem, dynamics.learner), sense)
     exact = problem.arithmetic == "exact"
     if not _decided(dynamics):
         return StepSizeLimit(sp.Integer(0) if exact else 0.0, sense)

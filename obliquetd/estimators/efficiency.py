@@ -24,6 +24,7 @@ from obliquetd.algebra import Arithmetic, Matrix
 from obliquetd.dynamics.at_weights import mean_A, moments_with_A
 from obliquetd.dynamics.efficiency import Efficiency
 from obliquetd.dynamics.long_run import long_run_covariance, single_covariance
+from obliquetd.dynamics.scalars import bounded_matrix, rounded_rows
 from obliquetd.errors import KindError, MathematicalError, NotUniqueError
 from obliquetd.estimators.lstd import LeastSquares
 from obliquetd.problem import PolicyEvaluation
@@ -106,12 +107,11 @@ class LeastSquaresEfficiency(Efficiency):
                 f"the bias of {self.name} is infinite at order 1/t: the second moment of "
                 f"{' and '.join(self._names(moments.infinite))} is"
             )
-        covariance = (long_run_covariance if self.sampling == "trajectory" else single_covariance)(
-            moments
-        ).rows()
+        of = long_run_covariance if self.sampling == "trajectory" else single_covariance
+        covariance = rounded_rows(of(moments))
         d, arithmetic = self._d, self._ops.arithmetic
         A = mean_A(self._expectation)
-        inverse = A.solve(arithmetic.identity(d), "A").rows()
+        inverse = rounded_rows(A.solve(arithmetic.identity(d), "A"))
         crossed = [
             sum(
                 (covariance[d + a * d + b][c] * inverse[b][c] for b in range(d) for c in range(d)),
@@ -119,7 +119,7 @@ class LeastSquaresEfficiency(Efficiency):
             )
             for a in range(d)
         ]
-        return A.solve(arithmetic.column([-w for w in crossed]), "A")
+        return A.solve(bounded_matrix([[-w] for w in crossed], (d, 1), arithmetic), "A")
 
     @property
     def bias_rate(self) -> Any:

@@ -25,6 +25,7 @@ from obliquetd.problem.native import Operators
 from obliquetd.problem.piecewise import PiecewiseFixedPoint
 from obliquetd.problem.projection import Solution, project_obliquely, solve_projected
 from obliquetd.problem.requests import read_matrix, read_weighting, read_weights
+from obliquetd.problem.spans import spanning_X_star
 from obliquetd.problem.weightings import METHODS, WEIGHTINGS
 
 __all__ = ["FixedPoint", "HasLimit", "fixed_point_of", "label_of", "point_of_own"]
@@ -199,7 +200,7 @@ class FixedPoint(Equations):
     @cached_property
     def angle(self) -> Any:
         """The largest principal angle between span(X) and span(X*), in radians."""
-        return metrics.subspace_angle(self._X, self.native.X_star)
+        return metrics.subspace_angle(self._X, spanning_X_star(self.native))
 
     @cached_property
     def worst_case(self) -> Any:

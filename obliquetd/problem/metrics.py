@@ -21,6 +21,7 @@ from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
+from obliquetd.problem.spans import float_angle
 from obliquetd.problem.td_errors import accurate_td_errors, warn_of_noise
 
 __all__ = [
@@ -140,16 +141,13 @@ def subspace_angle(X: Matrix, Y: Matrix) -> Any:
         For symbolic spans of dimension above two: which eigenvalue is smallest
         depends on the symbols.
     """
-    X, Y = X.column_basis(), Y.column_basis()
-    numeric = isinstance(X, FloatMatrix)
-    if X.shape[1] != Y.shape[1]:
-        return math.pi / 2 if numeric else sp.pi / 2
-    if X.shape[1] == 0:
-        return 0.0 if numeric else sp.Integer(0)
     if isinstance(X, FloatMatrix) and isinstance(Y, FloatMatrix):
-        from scipy.linalg import subspace_angles
-
-        return float(subspace_angles(X.dense(), Y.dense())[0])
+        return float_angle(X, Y)
+    X, Y = X.column_basis(), Y.column_basis()
+    if X.shape[1] != Y.shape[1]:
+        return sp.pi / 2
+    if X.shape[1] == 0:
+        return sp.Integer(0)
     cross = X.T @ Y
     squared = (X.T @ X).solve(cross) @ (Y.T @ Y).solve(cross.T)
     if squared.shape[0] == 1 and squared.arithmetic.kind == "symbolic":

@@ -8,7 +8,8 @@ import sympy as sp
 
 from obliquetd import PolicyEvaluation, step_size_limit
 from obliquetd.domains import random_problem
-from obliquetd.dynamics import certified_step, float_step_size
+from obliquetd.dynamics import certified_step, float_step_size, step_size
+from obliquetd.dynamics.radius import Maps, proved_side
 from obliquetd.errors import PrecisionWarning
 from obliquetd.learners import GTD2, HTD, SETD, TD, TDC, TDRC
 
@@ -123,7 +124,7 @@ def test_a_root_that_several_share_keeps_its_digits(case, always, monkeypatch):
 
 
 def test_a_warning_of_few_digits_names_the_line_that_asked(monkeypatch):
-    monkeypatch.setattr(float_step_size, "LARGEST_EXACT", 0)
+    monkeypatch.setattr(step_size, "is_small", lambda *_: False)
     problem = PolicyEvaluation.from_chain(
         np.array([[0.5, 0.5], [0.25, 0.75]]),
         [1.0, 2.0],
@@ -135,15 +136,14 @@ def test_a_warning_of_few_digits_names_the_line_that_asked(monkeypatch):
     assert told[0].filename == __file__
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_rounding_of_an_eigenvalue_is_told_where_eigenvalues_meet(seed):
-    """A Jordan block of three leaves a third of the digits; a symmetric matrix leaves all."""
-    rng = np.random.default_rng(seed)
-    Q, _ = np.linalg.qr(rng.normal(size=(5, 5)))
-    blocks = np.diag([1.0, 1.0, 1.0, 0.3, -0.2]) + np.diag([1.0, 1.0, 0.0, 0.0], 1)
-    moduli, errors = float_step_size._moduli(Q @ blocks @ Q.T)
-    near = np.argsort(np.abs(moduli - 1))[:3]
-    assert (np.abs(moduli[near] - 1) <= errors[near]).all()
-    assert (errors[near] > 1e-7).all()
-    moduli, errors = float_step_size._moduli(Q @ np.diag([1.0, 0.5, 0.4, 0.3, 0.2]) @ Q.T)
-    assert abs(moduli.max() - 1) <= errors[moduli.argmax()] < 1e-13
+@pytest.mark.parametrize("alpha", [0.5, 1.99, 2.01, 3.0])
+def test_a_proof_knows_which_side_it_is_on_and_gives_up_where_errors_hide_it(alpha):
+    """One map 1 - alpha, of radius (1 - alpha)^2, with and without an error of G that may be as large as it."""
+    X = np.full((1, 1, 1), 1 / (1 - (1 - alpha) ** 2))
+
+    def side(error):
+        one = np.ones((1, 1, 1))
+        return proved_side(Maps([0], [0], np.ones(1), -one, np.zeros(1), error * one), alpha, X)
+
+    assert side(1e-12) == (1 if alpha < 2 else -1)
+    assert side(1.0) == 0
