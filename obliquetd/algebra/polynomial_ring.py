@@ -14,9 +14,11 @@ import flint
 from sympy import QQ
 from sympy.polys.domains import FractionField
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["PolynomialRing", "factors_of"]
 
-REMEMBERED = 10_000
+REMEMBERED: Way[int] = 10_000
 """Fractions whose parts are kept: the numbers of a table come again and again."""
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.rounding import EPS, negligible, roundings
+from obliquetd.algebra.ways import Way
 
 __all__ = ["Factored", "equilibrate"]
 
@@ -27,11 +28,11 @@ Array = npt.NDArray[Any]
 
 SWEEPS = 30
 """Passes over rows and columns after which their scales are good enough."""
-EXPLICIT = 64
+EXPLICIT: Way[int] = 64
 """Up to this size the inverse is formed for its absolute values; above, they are estimated."""
-ONE_THREAD = 1024
+ONE_THREAD: Way[int] = 1024
 """Entries of right-hand sides up to which OpenBLAS takes one thread for a triangle."""
-GRADED = 2.0**26
+GRADED: Way[float] = 2.0**26
 """Rows that differ in size by more than this are kept apart from orthogonal transformations."""
 
 

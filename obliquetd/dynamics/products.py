@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliquetd.algebra.storage import SPARSE_FROM
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.columns import columns_of
 from obliquetd.dynamics.monomials import Named
 from obliquetd.dynamics.rounded_columns import RoundedColumn
@@ -36,9 +37,9 @@ MOST_HELD = 5
 """Outcomes of a group that are held against the rule on numbers; of a user's own rule all are."""
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
-MOST_KEPT = 200_000
+MOST_KEPT: Way[int] = 200_000
 """Outcomes whose columns are kept with a problem."""
-MOST_GUARDED = 10_000
+MOST_GUARDED: Way[int] = 10_000
 _GUARDED: set[Any] = set()
 """The ways through the package's own rules that were held against the rule."""
 
@@ -309,7 +310,7 @@ def _evaluated(
     return total, size
 
 
-def products_of(rule: RuleOnNumbers, visited: Any, *, carried: bool) -> Products | None:
+def products_of(rule: RuleOnNumbers, visited: Any, *, carried: bool) -> Way[Products | None]:
     """The terms of a rule's outcomes; None where it has to be run on numbers, outcome by outcome."""
     try:
         return Products(rule, visited, carried=carried)

@@ -29,6 +29,7 @@ import sympy as sp
 from obliquetd.algebra import parse_number, public_number
 from obliquetd.algebra.boxes import all_boxes
 from obliquetd.algebra.intervals import holds, is_part
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.dynamics.function_field import Found, crossings, exactly
@@ -134,7 +135,7 @@ def _by_boxes(
     symbol: sp.Symbol,
     sampling: str | None,
     inside: sp.Interval,
-) -> Found | None:
+) -> Way[Found | None]:
     """The same by boxes (:mod:`obliquetd.algebra.boxes`), and :func:`exactly` where they leave a gap.
 
     None where that is for all of it.

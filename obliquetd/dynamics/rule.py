@@ -14,6 +14,7 @@ import sympy as sp
 
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.algebra.signs import known_of
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.scalars import Lifted, Rounded, lifted, unsigned
 from obliquetd.errors import KindError
 from obliquetd.learners import Learner, Transition, parameters
@@ -30,7 +31,7 @@ __all__ = ["RuleOnNumbers", "Sample", "operators_for"]
 PROBE = 2.0**200
 """Floats: a probe of the memory of this size leaves nothing of what an outcome adds to it."""
 
-MOST_KEPT = 1_000_000
+MOST_KEPT: Way[int] = 1_000_000
 """Numbers of updates that are kept, since A and the span of the updates both need them."""
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any
 
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import LearnerError
 
 __all__ = ["digest", "functions_of", "is_shipped", "reads", "rebuilt"]
@@ -130,7 +131,7 @@ def functions_of(function: Any) -> list[Any]:
 
 
 @cache
-def is_shipped(function: Any) -> bool:
+def is_shipped(function: Any) -> Way[bool]:
     """Whether a rule and all of its helpers are the package's own."""
     return all(f.__module__.startswith("obliquetd.") for f in functions_of(function))
 

@@ -157,7 +157,6 @@ def test_every_outcome_of_a_users_rule_is_held_each_time_and_a_shipped_one_once(
     )
     monkeypatch.setattr("obliquetd.dynamics.products._GUARDED", set())
     problem = drawn(4).subs({"gamma": "9/10"})
-    monkeypatch.setattr("obliquetd.dynamics.expectation.FEW", 0)
     counts = []
     for learner in (Weighted(), Weighted(), otd.TD(), otd.TD(), otd.TD(lam="1/2")):
         held.clear()
