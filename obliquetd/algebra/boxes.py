@@ -26,16 +26,17 @@ from obliquetd.algebra.float_proofs import sides_between
 from obliquetd.algebra.functions import is_finite, rational_inside, root_between
 from obliquetd.algebra.numbers import public_number
 from obliquetd.algebra.ranges import InOneSymbol, OnRange, ends_in_floats
+from obliquetd.algebra.ways import Way
 
 __all__ = ["Box", "Boxes", "all_boxes", "proved_boxes"]
 
-HALVINGS = 14
+HALVINGS: Way[int] = 14
 """How often a range is halved before the exact route is asked."""
 PIECES = 4
 """Into how many a range is divided that floats leave open: a power of two."""
 BISECTIONS = 60
 """How close to a zero its ends are brought; a rational zero is the simplest number between them."""
-MOST = 600
+MOST: Way[int] = 600
 """Ranges that are looked at."""
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra.float_proofs import by_lyapunov, proved_by
 from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.ways import Way
 
 __all__ = [
     "PRECISION",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 Balls = list[list[Any]]
-LARGEST_IN_BALLS = 40
+LARGEST_IN_BALLS: Way[int] = 40
 """Size up to which balls judge a matrix of floats; beyond, floats with bounds on their rounding do."""
 PRECISION = 128
 """Bits; four times as many are tried before the answer is that balls leave it open."""
@@ -55,7 +56,7 @@ def balls(values: npt.NDArray[Any], radii: npt.NDArray[Any]) -> Balls:
     ]
 
 
-def side_of_axis(rows: Sequence[Sequence[Any]]) -> int | None:
+def side_of_axis(rows: Sequence[Sequence[Any]]) -> Way[int | None]:
     """1 where all eigenvalues of a rational matrix are right of the imaginary axis, -1 where one is left.
 
     Examples
@@ -68,7 +69,7 @@ def side_of_axis(rows: Sequence[Sequence[Any]]) -> int | None:
     return _with_more_bits(side_of_spectrum, rows)
 
 
-def form_side(rows: Sequence[Sequence[Any]]) -> int | None:
+def form_side(rows: Sequence[Sequence[Any]]) -> Way[int | None]:
     """:func:`form_sign` of a symmetric matrix of rationals."""
     return _with_more_bits(form_sign, rows)
 

@@ -21,6 +21,7 @@ from obliquetd.algebra.pencil import cramer_of_pencil
 from obliquetd.algebra.polynomial_matrix import Layers, PolynomialMatrix
 from obliquetd.algebra.polynomial_ring import PolynomialRing
 from obliquetd.algebra.waiting import Waiting
+from obliquetd.algebra.ways import Way
 
 __all__ = [
     "SingularEverywhereError",
@@ -32,7 +33,7 @@ __all__ = [
     "points_of",
 ]
 
-LARGE = 12
+LARGE: Way[int] = 12
 """From this size a system that is linear in its one symbol is solved modulo primes."""
 
 
@@ -113,7 +114,9 @@ def _numbers_at(left: Any, right: Any) -> Any:
     return flint.fmpz_mat(1, len(above.entries()) + 1, [*above.entries(), below])
 
 
-def _by_primes(a: PolynomialMatrix, b: PolynomialMatrix) -> tuple[PolynomialMatrix, Any] | None:
+def _by_primes(
+    a: PolynomialMatrix, b: PolynomialMatrix
+) -> Way[tuple[PolynomialMatrix, Any] | None]:
     """:func:`cramer` where A is A_0 + x A_1 with A_0 invertible and B has no symbol."""
     if set(a.layers) != {(0,), (1,)} or set(b.layers) != {(0,)}:
         return None

@@ -19,10 +19,11 @@ from obliquetd.algebra.float_functions import LARGEST_DEGREE, Three, coefficient
 from obliquetd.algebra.functions import over_ball
 from obliquetd.algebra.quotients import ONE
 from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.ways import Way
 
 __all__ = ["FactoredFunctions"]
 
-MOST_FLOATS = 2**22
+MOST_FLOATS: Way[int] = 2**22
 """Entries of the products of rows of U and V that are kept in floats."""
 
 

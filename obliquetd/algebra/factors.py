@@ -12,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.float_digits import ENTRYWISE
+from obliquetd.algebra.ways import Way
 
 __all__ = ["Factored"]
 
 Array = npt.NDArray[Any]
 
-EXPLICIT = 64
+EXPLICIT: Way[int] = 64
 """Up to this size the inverse is formed for its absolute values; above, they are estimated."""
-ONE_THREAD = 1024
+ONE_THREAD: Way[int] = 1024
 """Entries of right-hand sides up to which OpenBLAS takes one thread for a triangle."""
 
 

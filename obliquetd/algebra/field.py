@@ -26,13 +26,14 @@ from obliquetd.algebra.numbers import exact_root, exactify, public_number
 from obliquetd.algebra.polynomial_ring import PolynomialRing
 from obliquetd.algebra.signs import KnownSigns
 from obliquetd.algebra.split_columns import SplitColumn
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import KindError, SignUndecidedError, SizeError
 
 __all__ = ["FieldArithmetic", "FieldMatrix"]
 
 LARGEST_EXACT = 4_000
 LARGEST_SYMBOLIC = 200
-REMEMBERED = 16
+REMEMBERED: Way[int] = 16
 """Columns of a table that are kept as integers and formulas."""
 
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from obliquetd.algebra.float_balls import TINY, FloatBalls
 from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.ways import Way
 
 __all__ = ["LARGEST_DEGREE", "Three", "coefficients", "expanded", "three_of"]
 
 Three = tuple[FloatBalls, FloatBalls, FloatBalls]
 """Values and slopes, and second derivatives."""
-LARGEST_DEGREE = 200
+LARGEST_DEGREE: Way[int] = 200
 """Of polynomials in floats: their binomial coefficients are in range."""
 
 

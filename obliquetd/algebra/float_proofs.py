@@ -23,11 +23,12 @@ import numpy.typing as npt
 
 from obliquetd.algebra.float_balls import TINY, FloatBalls
 from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.ways import Way
 
 __all__ = ["by_lyapunov", "proved_by", "sides_between"]
 
 Floats = npt.NDArray[Any]
-WELL_SPREAD = 1e6
+WELL_SPREAD: Way[float] = 1e6
 """The product of the norms of a basis of eigenvectors and of its inverse, up to which they are trusted to be one."""
 
 

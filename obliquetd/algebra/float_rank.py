@@ -7,9 +7,11 @@ from typing import Any
 import flint
 import numpy as np
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["rank_of_doubles"]
 
-LARGEST = 50_000
+LARGEST: Way[int] = 50_000
 """Entries up to which the rank is computed."""
 DIGITS = 53
 """Bits of a double's fraction."""

@@ -15,6 +15,7 @@ from obliquetd.algebra.factors import Factored
 from obliquetd.algebra.rounding import BLOCK, EPS, power_of_two, roundings
 from obliquetd.algebra.singular import equilibrate
 from obliquetd.algebra.tall import blocks, column_sizes, gram
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import SingularError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["LARGEST_NULL_VECTOR", "column_basis", "solve_any", "solve_square", "
 LARGEST_NULL_VECTOR = 512
 """Rows up to which the error of a singular system carries a null vector."""
 
-TALL = 64
+TALL: Way[int] = 64
 """Rows a column from which the rank is first asked of the small matrix X'X."""
 SURELY = 1e-8
 """An eigenvalue of X'X beside the largest, from which on no rounding of the data makes it 0."""
@@ -198,7 +199,7 @@ def column_basis(system: Any, columns: FloatMatrix) -> tuple[Floats, Floats]:
     return C @ combined, rounded @ np.abs(combined)
 
 
-def surely_independent(X: Floats) -> bool:
+def surely_independent(X: Floats) -> Way[bool]:
     """Whether the columns of data are independent, by X'X: a quick yes for tall matrices alone.
 
     Its eigenvalues know singular values down to 1e-8 of the largest, far above the

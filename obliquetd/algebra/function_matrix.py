@@ -32,6 +32,7 @@ from obliquetd.algebra.integer_solve import solve_by_integers
 from obliquetd.algebra.matrix import GeneralSolution, Indices
 from obliquetd.algebra.polynomial_matrix import PolynomialMatrix
 from obliquetd.algebra.split_columns import SplitColumn, added_at_places
+from obliquetd.algebra.ways import Way
 
 if TYPE_CHECKING:
     from obliquetd.algebra.field import FieldArithmetic
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionMatrix"]
 
-MOST_POINTS = 2_000
+MOST_POINTS: Way[int] = 2_000
 """Above, a system in several symbols is solved by elimination: few of so many terms occur."""
 
-FEWER = 8
+FEWER: Way[int] = 8
 """Points that are worth a guess."""
 
 
@@ -248,7 +249,7 @@ class FunctionMatrix(FieldMatrix):
 
     def _by_factor(
         self, inner: PolynomialMatrix, sides: PolynomialMatrix
-    ) -> tuple[PolynomialMatrix, Any] | None:
+    ) -> Way[tuple[PolynomialMatrix, Any] | None]:
         """:func:`cramer_with` the denominator of all entries, where that saves most points.
 
         A matrix X' diag(1/q) Y over the product p of all q has minors that are sums of products of

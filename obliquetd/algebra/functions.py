@@ -26,6 +26,7 @@ from obliquetd.algebra.float_functions import LARGEST_DEGREE, Three, coefficient
 from obliquetd.algebra.numbers import public_number, simplest_between
 from obliquetd.algebra.quotients import ONE, Quotient, may_be_between, parts_of
 from obliquetd.algebra.roots import real_roots
+from obliquetd.algebra.ways import Way
 
 __all__ = [
     "Basis",
@@ -43,7 +44,7 @@ __all__ = [
     "value_at",
 ]
 
-LARGEST_NUMERATOR = 150
+LARGEST_NUMERATOR: Way[int] = 150
 """The degree of a determinant's numerator that is interpolated."""
 
 

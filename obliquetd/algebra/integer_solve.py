@@ -21,6 +21,7 @@ from sympy.polys.matrices._dfm import DFM
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from obliquetd.algebra.lifting import solve_by_lifting
+from obliquetd.algebra.ways import Way
 
 __all__ = [
     "added_up",
@@ -33,11 +34,11 @@ __all__ = [
     "whole_rows",
 ]
 
-LARGE = 800
+LARGE: Way[int] = 800
 """From this size a solve takes seconds."""
 SAMPLE = 8
 """Rows, and columns, by which it is decided what is scaled."""
-FEW = 64
+FEW: Way[int] = 64
 """Numbers that show whether a denominator of all of them would be long."""
 
 
@@ -164,7 +165,7 @@ def _short_multiple(belows: set[Any]) -> Any:
     return found
 
 
-def over_one_denominator(numbers: list[Any]) -> tuple[list[Any], Any] | None:
+def over_one_denominator(numbers: list[Any]) -> Way[tuple[list[Any], Any] | None]:
     """Rationals as integers over :func:`common_denominator`; None where there is none."""
     some = numbers[:: max(1, len(numbers) // FEW)]
     if _short_multiple({x.denominator for x in some}) is None:

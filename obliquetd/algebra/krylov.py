@@ -22,19 +22,20 @@ import numpy.typing as npt
 
 from obliquetd.algebra.factors import Factored
 from obliquetd.algebra.rounding import EPS, roundings
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import ConvergenceError
 
 __all__ = ["LARGEST_FACTORED", "MonotoneSystem", "layout"]
 
 Array = npt.NDArray[Any]
 
-LARGEST_FACTORED = 2_000
+LARGEST_FACTORED: Way[int] = 2_000
 """Rows of a sparse system up to which it is always factored."""
-CHEAP_BAND = 2e9
+CHEAP_BAND: Way[float] = 2e9
 """Operations, n times the square of the bandwidth, up to which factors are cheap."""
-LARGEST_BAND = 1e12
+LARGEST_BAND: Way[float] = 1e12
 """The same up to which they are tried at last, where no iteration converges."""
-LARGEST_FILL = 5e7
+LARGEST_FILL: Way[float] = 5e7
 """Entries that the factors may then have."""
 BASIS, RESTARTS, REFINEMENTS = 40, 4, 12
 """Vectors of a Krylov space, spaces for one correction, and corrections."""
@@ -46,7 +47,7 @@ AT_ROUNDING, AT_MOST = 4.0, 64.0
 """Backward errors, in units of EPS, that end a solve, and that are let pass where it stands still."""
 FLOOR = 1e-3
 """Weights of a bound are raised to this part of the largest, so that a residual can be below them."""
-SHAPE = 8.0
+SHAPE: Way[float] = 8.0
 """A bound for other weights serves where it is at most this many times too wide."""
 
 

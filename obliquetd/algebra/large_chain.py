@@ -17,16 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.ways import Way
 
 __all__ = ["eliminated", "walked"]
 
 Array = npt.NDArray[Any]
 
-MOST_OPERATIONS = 2e10
+MOST_OPERATIONS: Way[float] = 2e10
 """Operations of an elimination in a band: some 20 s."""
-MOST_ENTRIES = 5e7
+MOST_ENTRIES: Way[float] = 5e7
 """Entries of a band (400 MB)."""
-MOST_STEPS = 1_000
+MOST_STEPS: Way[int] = 1_000
 """Steps after which a walk is given up."""
 REST = 0.1
 """The chance to stay, mixed into each step, so that a periodic chain settles too."""
@@ -36,7 +37,7 @@ FORGOTTEN = 1e-13
 """What may remain of a difference between two walks."""
 
 
-def eliminated(P: Any, order: Array, reach: int) -> Array | None:
+def eliminated(P: Any, order: Array, reach: int) -> Way[Array | None]:
     """Grassmann, Taksar and Heyman in the band ``|i - j| <= reach`` of the reordered chain.
 
     None where that takes too long, too much memory, or a product leaves the range of floats.
@@ -105,7 +106,7 @@ def _eliminate(band: Any) -> Any:
     return weights, exponents
 
 
-def walked(P: Any) -> tuple[Array, float] | None:
+def walked(P: Any) -> Way[tuple[Array, float] | None]:
     """xi by steps x <- x P, and how often the rounding of one step counts in the end.
 
     Beside the walk x goes a random difference e of two walks, e <- e P with sum 0. The ratios e / x

@@ -26,6 +26,7 @@ import sympy as sp
 from sympy import QQ
 
 from obliquetd.algebra.expressions import MAX_DECIMAL_EXPONENT, parse_expression
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import NumberError
 
 __all__ = [
@@ -54,7 +55,7 @@ _PLAIN = re.compile(
 
 ROW_ROUNDING = 64 * float(np.finfo(float).eps)
 """A float row of k entries may miss one by this times k: rounding, not a defect."""
-LONGEST_FACTORED = 128
+LONGEST_FACTORED: Way[int] = 128
 """Bits of a rational up to which square factors are taken out of its root."""
 
 

@@ -14,12 +14,13 @@ from typing import Any
 import flint
 
 from obliquetd.algebra.polynomial_ring import PolynomialRing
+from obliquetd.algebra.ways import Way
 
 __all__ = ["Layers", "PolynomialMatrix"]
 
 Layers = dict[tuple[int, ...], Any]
 """The integer matrix of each exponent; one that is missing is 0."""
-FEW = 4
+FEW: Way[int] = 4
 """Up to so many powers a product goes by powers, above by entries."""
 
 

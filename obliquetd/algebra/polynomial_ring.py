@@ -12,9 +12,11 @@ from typing import Any
 import flint
 from sympy.polys.domains import FractionField
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["PolynomialRing"]
 
-REMEMBERED = 10_000
+REMEMBERED: Way[int] = 10_000
 """Fractions whose parts are kept: the numbers of a table come again and again."""
 
 

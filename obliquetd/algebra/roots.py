@@ -15,9 +15,11 @@ from typing import Any
 import flint
 import sympy as sp
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["RealRoot", "first_positive_root", "in_order", "rational_between", "real_roots"]
 
-FAR = 2**10
+FAR: Way[int] = 2**10
 """Roots all of whose sizes are within this factor of one are left to sympy."""
 DIGITS = 60
 """Decimals by which exact numbers are put in order."""

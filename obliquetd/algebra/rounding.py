@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.ways import Way
+
 __all__ = [
     "EIGENVALUE",
     "EPS",
@@ -102,7 +104,7 @@ def power_of_two(sizes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(np.ldexp(1.0, np.clip(exponents, -1021, 1021)))
 
 
-BLOCK = 2**14
+BLOCK: Way[int] = 2**14
 """Terms of a product whose bounds are taken at a time, so that what is on the way stays small."""
 
 

@@ -26,6 +26,7 @@ from obliquetd.algebra.rounding import (
     power_of_two,
     roundings,
 )
+from obliquetd.algebra.ways import Way
 
 __all__ = ["equilibrate"]
 
@@ -33,7 +34,7 @@ Array = npt.NDArray[Any]
 
 SWEEPS = 30
 """Passes over rows and columns after which their scales are good enough."""
-GRADED = 2.0**26
+GRADED: Way[float] = 2.0**26
 """Rows that differ in size by more than this are kept apart from orthogonal transformations."""
 
 

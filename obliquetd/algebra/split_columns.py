@@ -19,6 +19,7 @@ import numpy.typing as npt
 from obliquetd.algebra.matrix import Indices
 from obliquetd.algebra.polynomial_matrix import PolynomialMatrix
 from obliquetd.algebra.polynomial_ring import PolynomialRing
+from obliquetd.algebra.ways import Way
 
 if TYPE_CHECKING:
     from obliquetd.algebra.field import FieldArithmetic
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["SplitColumn", "added_at_places", "once"]
 
 Array = npt.NDArray[Any]
-FEW = 8
+FEW: Way[int] = 8
 """Powers of the symbols up to which integers are added for each; above, polynomials are."""
 
 

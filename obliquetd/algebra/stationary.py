@@ -17,6 +17,7 @@ from obliquetd.algebra.krylov import layout
 from obliquetd.algebra.large_chain import eliminated, walked
 from obliquetd.algebra.matrix import Matrix
 from obliquetd.algebra.rounding import EPS, NORMAL
+from obliquetd.algebra.ways import Way
 
 __all__ = ["stationary"]
 
@@ -166,13 +167,13 @@ def sparse_identity(n: int) -> FloatMatrix:
     return FloatMatrix(sparse.csr_array(sparse.eye_array(n)))
 
 
-MOST_UPDATES = 2_000_000
+MOST_UPDATES: Way[int] = 2_000_000
 """Fill-in that the sparse elimination may cause before sparse LU takes over."""
-CHEAP_BAND = 2e8
+CHEAP_BAND: Way[float] = 2e8
 """Operations of an elimination in a band up to which it is quicker than a walk."""
-LARGEST_DENSE_CHAIN = 3_000
+LARGEST_DENSE_CHAIN: Way[int] = 3_000
 """States of a slow chain of far moves up to which the dense elimination takes it (20 s)."""
-AT_ONCE = 16
+AT_ONCE: Way[int] = 16
 """States that the dense elimination takes together."""
 POWER_STEPS = 200
 """Steps of the chain that look for a state of large weight."""

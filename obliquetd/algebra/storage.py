@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import SizeError
 
 __all__ = [
@@ -25,7 +26,7 @@ __all__ = [
     "worth_keeping_sparse",
 ]
 
-SPARSE_FROM = 512
+SPARSE_FROM: Way[int] = 512
 """Square matrices from this size on are sparse where under a tenth is filled."""
 LARGEST_DENSE = 50_000_000
 """Entries of a dense matrix that may come out of sparse input (400 MB)."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.rounding import BLOCK, SMALLEST, roundings
+from obliquetd.algebra.ways import Way
 
 if TYPE_CHECKING:
     from obliquetd.algebra.floating import FloatMatrix
@@ -29,7 +30,7 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 
-ONE_THREAD = 2**18
+ONE_THREAD: Way[int] = 2**18
 """Multiplications in a product of matrices up to which a BLAS takes one thread for it."""
 
 
@@ -73,7 +74,7 @@ def column_sizes(array: Floats) -> Floats:
     return found
 
 
-def is_tall(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> bool:
+def is_tall(left: FloatMatrix, chain: tuple[FloatMatrix, ...]) -> Way[bool]:
     """Whether ``left' @ product of chain`` goes by blocks: dense and long, with at most one sparse between."""
     long = left.shape[0] > BLOCK and not left.sparse and not chain[-1].sparse
     return long and (len(chain) == 1 or (len(chain) == 2 and chain[0].sparse))
@@ -158,7 +159,7 @@ def row_products(M: FloatMatrix, right: FloatMatrix) -> Iterator[tuple[slice, Fl
     return ((p, rows(p)) for p in blocks(M.shape[0]))
 
 
-def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Callable[[Any], FloatMatrix] | None:
+def rows_of_product(M: FloatMatrix, right: FloatMatrix) -> Way[Callable[[Any], FloatMatrix] | None]:
     """What makes some rows of M R anew with their bounds; None where M is not sparse, or M R is small."""
     tall = M.shape[0] > BLOCK and M.sparse and not right.sparse and right.shape[1] > 1
     return _rows(M, right) if tall else None

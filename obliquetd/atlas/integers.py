@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["LIMIT", "Integers", "charpoly", "determinant", "lcm"]
 
-LIMIT = 2**63 - 1
+LIMIT: Way[int] = 2**63 - 1
 """The largest machine integer."""
 
 

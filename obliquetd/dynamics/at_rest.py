@@ -11,6 +11,7 @@ import numpy as np
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.float_rank import LARGEST, rank_of_doubles
 from obliquetd.algebra.tall import blocks
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.products import Products
 from obliquetd.dynamics.rounded_columns import RoundedColumn
@@ -293,7 +294,7 @@ def _without(row: dict[Any, Any], j: Any, pivot: dict[Any, Any]) -> dict[Any, An
     return {i: x for i, x in {**row, **rest}.items() if i != j and x}
 
 
-def _rank(table: Any, rows: Any) -> int | None:
+def _rank(table: Any, rows: Any) -> Way[int | None]:
     """The rank of some rows of features; None where it is not known exactly, or too dear."""
     if not isinstance(table, FloatMatrix):
         return int(table.submatrix(rows.tolist(), range(table.shape[1])).rank())

@@ -22,6 +22,7 @@ from obliquetd.algebra.function_matrix import FunctionMatrix as OverOne
 from obliquetd.algebra.functions import columns_of
 from obliquetd.algebra.quotients import ONE, Sample, real_places
 from obliquetd.algebra.ranges import InOneSymbol, OnRange
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.expectation import sums_of
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.rule import RuleOnNumbers
@@ -39,7 +40,7 @@ def carried_in_one_symbol(
     sampling: str | None,
     low: sp.Rational,
     high: sp.Rational,
-) -> InOneSymbol | None:
+) -> Way[InOneSymbol | None]:
     """A between two rationals; None where a cell ends at an irrational, or A is not made of sums of products.
 
     That is also for several closed classes, and for weights of which some combination is never moved.

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["first_root"]
 
 STEPS = 100
@@ -35,7 +37,7 @@ CLOSE = 1e-6
 Floats = npt.NDArray[np.float64]
 
 
-def first_root(T: Sequence[Floats], N: Sequence[Floats], m: int) -> float | None:
+def first_root(T: Sequence[Floats], N: Sequence[Floats], m: int) -> Way[float | None]:
     """The smallest alpha > 0 at which the radius of T(alpha) is 1; None where the chain does not reach it.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import EPS, roundings
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.field_columns import FieldColumns, FormulaColumns
 from obliquetd.dynamics.rounded import SMALLEST
@@ -199,9 +200,9 @@ def _alike(u: Any, v: Any) -> bool:
     return len(u) == len(v) and all(a == b and x is y for (a, x), (b, y) in zip(u, v, strict=True))
 
 
-MOST_DOTS = 8
+MOST_DOTS: Way[int] = 8
 """Columns of inner products that are kept with a problem."""
-STRETCH = 2**14
+STRETCH: Way[int] = 2**14
 """Entries of the combinations of features that are made at a time: few enough for a processor's own memory."""
 
 

@@ -14,8 +14,9 @@ The memory that a row hands on is affine too, M m + c, so zeta solves the linear
 Evaluating the rule at x = 0 gives b; at the unit vectors, with reward 0, -A. No closed form is
 used: :mod:`obliquetd.problem.projection` has those, as the cross-check.
 
-Where there is much to run, and the rule allows it, the rule runs once for all outcomes instead, and the sums are
-products of matrices: :mod:`obliquetd.dynamics.products` and :mod:`obliquetd.dynamics.sums`.
+The rule runs once for all outcomes instead, and the sums are products of matrices, wherever it allows that, as all of
+the package's own do: :mod:`obliquetd.dynamics.products` and :mod:`obliquetd.dynamics.sums`. Outcome by outcome goes what
+does not: a rule of a user's own, and floats that would leave their range.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra.tall import column_sizes
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.affinity import require_affine
 from obliquetd.dynamics.jumps import Jump, linear_system
 from obliquetd.dynamics.products import Products, products_of
@@ -44,13 +47,9 @@ from obliquetd.dynamics.sums import Sums
 from obliquetd.errors import SingularError
 from obliquetd.learners.forms import NoFormError
 from obliquetd.learners.functions import is_shipped
+from obliquetd.problem.native import Operators
 
 __all__ = ["Expectation", "endless_trace", "sums_of"]
-
-FEW = 3_000
-"""Runs of the rule times features, up to which outcome by outcome is the quicker way."""
-DEARER = 50
-"""How many runs on numbers cost what one on formulas does."""
 
 
 class Expectation:
@@ -87,11 +86,9 @@ class Expectation:
     @cached_property
     def sums(self) -> Sums | None:
         """The sums by products of matrices; None where the rule is run outcome by outcome."""
-        rule = self.rule
-        runs = rule.size + 1 + (rule.memory_size if self.carried else 0)
-        few = FEW / DEARER if self.arithmetic.kind == "symbolic" else FEW
-        if len(self.ops.state) * runs * rule.d < few or self._may_carry:
+        if self._may_carry:
             return None
+        rule = self.rule
         found = sums_of(rule, self._weights, carried=self.carried)
         if found and found.products.many:
             self.__dict__["sums"] = found
@@ -257,7 +254,7 @@ class Expectation:
         return self.Q.charpoly() if self.span.dimension else [self.arithmetic.one]
 
 
-def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
+def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Way[Sums | None]:
     """The sums by products of matrices; None for a rule, or for floats, that have to go the general way.
 
     Raises
@@ -265,6 +262,8 @@ def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
     SingularError
         Where a trace has no stationary mean.
     """
+    if _may_leave_the_range(rule.ops):
+        return None
     products = _products(rule, xi, carried=carried)
     if products is None:
         return None
@@ -281,6 +280,25 @@ def sums_of(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Sums | None:
 
 def _products(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Products | None:
     return products_of(rule, [bool(w) for w in xi.entries()], carried=carried)
+
+
+def _may_leave_the_range(ops: Operators) -> bool:
+    """Whether products of four numbers as large as the features of a column, or as a reward, may leave that of floats.
+
+    What falls below it is 0 there without a word, and so would be a sum of it; outcome by outcome that is said.
+    """
+    if not isinstance(ops.Phi, FloatMatrix):
+        return False
+    rewards = np.abs(np.asarray(ops.reward, dtype=float)).max(initial=0.0)
+    sizes = np.append(_column_sizes(ops.Phi.array), rewards)
+    filled, least = sizes[sizes > 0], LEAST ** (1 / 4)
+    return bool((filled < least).any() or (filled > 1 / least).any())
+
+
+def _column_sizes(array: Any) -> Any:
+    return (
+        column_sizes(array) if isinstance(array, np.ndarray) else abs(array).max(axis=0).toarray()
+    )
 
 
 def _in_range(part: Matrix) -> bool:

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from obliquetd.algebra import public_number
 from obliquetd.algebra.accuracy import warn_of_few_digits
 from obliquetd.algebra.rounding import EPS, NEARLY_REAL, negligible
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.certified_step import first_root
 from obliquetd.dynamics.pencil import Pencil, balanced
 from obliquetd.dynamics.radius import Maps, proved_side
@@ -33,9 +34,9 @@ from obliquetd.errors import MathematicalError, SizeError
 
 __all__ = ["LARGEST_EXACT", "float_limit", "proved_limit"]
 
-LARGEST_EXACT = 30
+LARGEST_EXACT: Way[int] = 30
 """Size of T up to which a limit is a root of a polynomial with rational coefficients."""
-SMALL = 150
+SMALL: Way[int] = 150
 """Size of T up to which all eigenvalues of its pencil are found at once, and beyond a chain of certificates."""
 LARGEST = 4_000
 """Size of T up to which floats find its eigenvalues."""

@@ -23,6 +23,7 @@ from obliquetd.algebra.quotient_columns import (
     values_of,
 )
 from obliquetd.algebra.quotients import Sample, real_places
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.feature_tables import features_of
 from obliquetd.dynamics.field_columns import FieldColumns
 from obliquetd.dynamics.products import Products
@@ -35,7 +36,7 @@ from obliquetd.problem.native import Operators
 __all__ = ["Formulas", "Pieces"]
 
 
-MANY = 2
+MANY: Way[int] = 2
 """States beside outcomes, up to which the inner products of all pairs of rows are made at once."""
 
 
@@ -136,7 +137,7 @@ class _OnRanges(FieldColumns):
         return QuotientColumn.of(super()._dots(a, b).tolist(), self.at_sample)
 
 
-def _products(ops: Operators, left: str, right: str) -> Any | None:
+def _products(ops: Operators, left: str, right: str) -> Way[Any | None]:
     """The inner products of all rows of two tables, of rationals alone; kept with the operators."""
     known = ops.__dict__.setdefault("_all_products", {})
     if (left, right) not in known:

@@ -23,6 +23,7 @@ from obliquetd.algebra.polynomials import (
     nearest_root,
 )
 from obliquetd.algebra.rounding import EIGENVALUE, NEARLY_REAL, negligible
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.jumps import Jump, linear_system
 from obliquetd.dynamics.pencil import Pencil, balanced, exact_limit
 from obliquetd.errors import MathematicalError, SizeError
@@ -30,11 +31,11 @@ from obliquetd.errors import MathematicalError, SizeError
 __all__ = ["limit_in_the_mean", "limit_of_update"]
 
 Floats = npt.NDArray[Any]
-LARGEST_EXACT = 7
+LARGEST_EXACT: Way[int] = 7
 """Size of M up to which all crossings are roots of one exact polynomial."""
-LARGEST_PAIRS = 6
+LARGEST_PAIRS: Way[int] = 6
 """Degree of a factor up to which a crossing of a complex pair is an exact root."""
-LARGEST_DEGREE = 12
+LARGEST_DEGREE: Way[int] = 12
 """Degree of a factor up to which a crossing of a real eigenvalue is an exact root."""
 LARGEST = 2_000
 WORK = 10_000

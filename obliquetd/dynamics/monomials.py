@@ -18,6 +18,7 @@ import numpy as np
 
 from obliquetd.algebra import FloatMatrix
 from obliquetd.algebra.rounding import EPS
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.rounded import NORMAL, SMALLEST, UNIT
 from obliquetd.dynamics.rounded_columns import RoundedColumn
 
@@ -25,9 +26,9 @@ __all__ = ["PARTS", "Monomial", "Named", "kept_where"]
 
 PARTS = ("all", "moving", "staying")
 """Of the outcomes: all, or those that lead to another state, or those that stay in theirs."""
-MOST_WEIGHTS = 8
+MOST_WEIGHTS: Way[int] = 8
 """Weights of the outcomes that are kept with a problem."""
-MOST_KEPT = 2**20
+MOST_KEPT: Way[int] = 2**20
 """Entries of all sums that are kept with a problem."""
 
 

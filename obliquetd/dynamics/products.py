@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliquetd.algebra.storage import SPARSE_FROM
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.columns import columns_of
 from obliquetd.dynamics.monomials import Named
 from obliquetd.dynamics.rounded_columns import RoundedColumn
@@ -33,7 +34,7 @@ __all__ = ["Products", "products_of"]
 
 CLOSE = 1e-6
 """The distance of a float from the rule's own, beside the largest term, that is rounding."""
-MOST_KEPT = 200_000
+MOST_KEPT: Way[int] = 200_000
 """Outcomes whose columns are kept with a problem."""
 
 
@@ -289,7 +290,7 @@ def _evaluated(
     return total, size
 
 
-def products_of(rule: RuleOnNumbers, visited: Any, *, carried: bool) -> Products | None:
+def products_of(rule: RuleOnNumbers, visited: Any, *, carried: bool) -> Way[Products | None]:
     """The terms of a rule's outcomes; None where it has to be run on numbers, outcome by outcome."""
     try:
         return Products(rule, visited, carried=carried)

@@ -30,6 +30,7 @@ from obliquetd.algebra.factoring import public_factors
 from obliquetd.algebra.intervals import SignRange, holds, parts_of
 from obliquetd.algebra.preimage import Limit
 from obliquetd.algebra.rays import Ray, has_limit
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.algebraic import stable_at_root
 from obliquetd.dynamics.cases import dynamics_cases
 from obliquetd.dynamics.domain import domain_of, formulas_of, limits_of
@@ -173,7 +174,7 @@ def _by_boxes(
     symbol: sp.Symbol,
     sampling: str | None,
     inside: sp.Interval,
-) -> Found | None:
+) -> Way[Found | None]:
     """The same by boxes (:mod:`obliquetd.algebra.boxes`), and :func:`exactly` where they leave a gap.
 
     None where that is for all of it. Boxes have rational ends: for an irrational one they go on a little.

@@ -15,6 +15,7 @@ import sympy as sp
 from obliquetd.algebra import Arithmetic, FieldArithmetic, parse_number
 from obliquetd.algebra.preimage import Limit
 from obliquetd.algebra.signs import known_of
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.fitting import STEP, Fitting
 from obliquetd.dynamics.rounded import every_way
 from obliquetd.dynamics.scalars import Lifted, Rounded, lifted, unsigned
@@ -33,7 +34,7 @@ __all__ = ["RuleOnNumbers", "Sample", "operators_for"]
 PROBE = 2.0**200
 """Floats: a probe of the memory of this size leaves nothing of what an outcome adds to it."""
 
-MOST_KEPT = 1_000_000
+MOST_KEPT: Way[int] = 1_000_000
 """Numbers of updates that are kept, since A and the span of the updates both need them."""
 
 

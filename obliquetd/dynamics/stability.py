@@ -26,6 +26,7 @@ from typing import Any
 from obliquetd.algebra import Matrix, parse_number
 from obliquetd.algebra.enclosures import form_side, side_of_axis
 from obliquetd.algebra.polynomials import even_part, squares_of_pairs_only, turn_right
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import SignUndecidedError
 
 __all__ = [
@@ -41,7 +42,7 @@ __all__ = [
     "worst_of",
 ]
 
-SMALL = 8
+SMALL: Way[int] = 8
 """Degree up to which Routh's table is the quickest."""
 
 NOTHING_MOVES = "nothing moves"

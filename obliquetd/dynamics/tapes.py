@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from sympy import QQ
 
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.terms import MOST_GROUPS, Group, RuleOnColumns, Slot, Term, terms_of
 from obliquetd.learners.forms import Form, NoFormError, SplitError
 from obliquetd.learners.functions import is_shipped
@@ -28,7 +29,7 @@ from obliquetd.learners.functions import is_shipped
 __all__ = ["Recorded", "Tape", "may_be_recorded", "tape_of"]
 
 _EXACT = int, Fraction, type(QQ.one)
-MOST_NODES = 5_000
+MOST_NODES: Way[int] = 5_000
 """Questions of one tree; beyond, a rule is run each time."""
 
 
@@ -234,7 +235,7 @@ class _Writing:
         return answer if column.fixed else self.record.ask("is zero", column.register, answer)
 
 
-def may_be_recorded(learner: Any) -> bool:
+def may_be_recorded(learner: Any) -> Way[bool]:
     """Whether a learner's rule is the package's own and reads the same numbers of every problem and state."""
     values = learner.values.values()
     shipped = is_shipped(learner.rule) and not learner.derives

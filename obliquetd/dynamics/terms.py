@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliquetd.algebra.ways import Way
 from obliquetd.learners import Learner, Transition
 from obliquetd.learners.dual import Dual, slope_of, value_of
 from obliquetd.learners.forms import Form, NoFormError, Row, SplitError
@@ -26,7 +27,7 @@ from obliquetd.learners.wholes import Features, PerState, on_forms, slots_of, st
 
 __all__ = ["MOST_GROUPS", "Group", "OneRun", "RuleOnColumns", "Slot", "Term", "feeding_order", "split", "terms_of"]  # fmt: skip
 
-MOST_GROUPS = 100
+MOST_GROUPS: Way[int] = 100
 RELATIONS = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 Slot = tuple[Any, ...]
 """("weights" or "memory", the name of an array, an index in it)."""

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from obliquetd.algebra.ways import Way
 from obliquetd.learners.dual import Dual
 
 __all__ = ["ONE", "Columns", "Form", "Key", "NoFormError", "Opaque", "Place", "Row", "SplitError", "is_feature", "joined"]  # fmt: skip
@@ -33,7 +34,7 @@ __all__ = ["ONE", "Columns", "Form", "Key", "NoFormError", "Opaque", "Place", "R
 Key = tuple[Any, tuple[Any, ...]]
 """A vector, or None, and the inner products and numbers of the memory and weights that multiply it."""
 ONE = ()
-MOST_TERMS = 2_000
+MOST_TERMS: Way[int] = 2_000
 
 
 class NoFormError(TypeError):

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import LearnerError
 
 __all__ = ["digest", "functions_of", "is_shipped", "kept", "reads", "rebuilt"]
@@ -194,7 +195,7 @@ def _is_own(function: Any) -> bool:
 
 
 @kept
-def is_shipped(function: Any) -> bool:
+def is_shipped(function: Any) -> Way[bool]:
     """Whether a rule and all of its helpers are the package's own."""
     return all(map(_is_own, functions_of(function)))
 

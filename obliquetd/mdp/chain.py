@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from obliquetd.algebra import Matrix, parse_number, stationary
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import InputError, LabelError, StationaryError
 
 __all__ = ["ChainClass", "MarkovChain", "discount_free_classes"]
@@ -33,7 +34,7 @@ class ChainClass:
     period: int
 
 
-SMALL = 64
+SMALL: Way[int] = 64
 """States up to which a chain's graph is searched without scipy, which takes longer to load."""
 
 

@@ -16,6 +16,7 @@ import sympy as sp
 from obliquetd.algebra import FloatMatrix, Matrix, exact_root, is_long
 from obliquetd.algebra.factoring import factored
 from obliquetd.algebra.roots import real_roots
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import KindError, SignUndecidedError, SingularError
 from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
@@ -40,7 +41,7 @@ __all__ = [
     "weighted_norm",
 ]
 
-NEARLY_PARALLEL = 1e-6
+NEARLY_PARALLEL: Way[float] = 1e-6
 """The square of a sine from which on a cosine keeps most of its digits."""
 
 

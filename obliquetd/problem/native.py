@@ -40,6 +40,7 @@ import numpy as np
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, stationary
 from obliquetd.algebra.storage import listed
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
 from obliquetd.mdp.chain import MarkovChain, discount_free_classes
 from obliquetd.problem.decided import Decided
@@ -48,7 +49,7 @@ from obliquetd.problem.rows import Rows
 
 __all__ = ["Operators"]
 
-MANY = 20_000
+MANY: Way[int] = 20_000
 """States from which on L Phi is not kept for what is made of it."""
 
 

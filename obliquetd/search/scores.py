@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from obliquetd.algebra import FLOAT
 from obliquetd.algebra.rounding import SAME
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.block_margins import margins
 from obliquetd.dynamics.block_means import BlockMeans
 from obliquetd.dynamics.blocks import BlockRule
@@ -30,7 +31,7 @@ from obliquetd.search.families import Family, Genome
 
 __all__ = ["Scores", "runs_in_blocks", "score", "scores"]
 
-LARGEST_BLOCK = 200_000
+LARGEST_BLOCK: Way[int] = 200_000
 """Numbers of features of the outcomes in one block, which bound its memory to some 50 MB."""
 HELD, TRIED = 3, 60
 """Candidates that a rule is held against, and those that are drawn for them."""
@@ -137,7 +138,7 @@ def means_of(
     return BlockMeans(LookedUp(learner, blocks, table, family.codes(genomes).T, kinds)), inside
 
 
-def table_of(family: Family, learner: Learner) -> PairTable | None:
+def table_of(family: Family, learner: Learner) -> Way[PairTable | None]:
     """What the rule makes of all pairs of feature vectors; None where it reads more than these, or they are many."""
     if not may_be_recorded(learner):
         return None
@@ -178,7 +179,7 @@ CLOSE = 1e-5
 
 
 @kept
-def runs_in_blocks(family: Family, learner: Learner) -> bool:
+def runs_in_blocks(family: Family, learner: Learner) -> Way[bool]:
     """Whether a rule makes the same of candidates in a block as outcome by outcome."""
     if learner.derives:  # each problem gives it other numbers
         return False

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import sympy as sp
 
 from obliquetd.algebra import exactify, serial_number
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics import MeanDynamics
 from obliquetd.errors import InputError, KindError, MathematicalError, ModelFileError
 from obliquetd.formats.model import read_json, write_json
@@ -38,7 +39,7 @@ AT_FIRST, AT_MOST = {"one by one": 1, "blocks": 4, "table": 64}, 1024
 """Walks that go side by side: few at first, since most questions with an answer have it soon."""
 GROWTH = 16
 """How many times more go side by side next."""
-WORTH_PROCESSES = 4.0
+WORTH_PROCESSES: Way[float] = 4.0
 """Seconds that the walks ahead would take in this process, from which others are asked to help."""
 
 

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.ways import Way
+
 __all__ = ["MOST", "Streams"]
 
 MOST = 10**9
 """The largest integers that half a word draws evenly, but for one part in four."""
-STEPPED = 48
+STEPPED: Way[int] = 48
 """Walks whose changes are followed side by side sooner than one after the other."""
 AT_A_TIME = 64
 """Walks whose changes are made at a time, which stay in a processor's cache."""

@@ -156,7 +156,6 @@ def test_every_outcome_of_a_users_rule_is_held_each_time_and_a_shipped_one_never
         Products, "_hold_against_the_rule", lambda *a: (held.append(a[1]), check(*a))[1]
     )
     problem = drawn(4).subs({"gamma": "9/10"})
-    monkeypatch.setattr("obliquetd.dynamics.expectation.FEW", 0)
     counts = []
     for learner in (Weighted(), Weighted(), otd.TD(), otd.TD(), otd.TD(lam="1/2")):
         held.clear()

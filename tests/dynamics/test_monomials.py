@@ -10,15 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import obliquetd as otd
-from obliquetd.dynamics import expectation, monomials, products
+from obliquetd.dynamics import monomials, products
 from obliquetd.dynamics.monomials import Monomial, Named
 from obliquetd.dynamics.rounded_columns import RoundedColumn, datum
 from tests.dynamics.test_products import EVERY, pairs, states
-
-
-@pytest.fixture(autouse=True)
-def even_the_small(monkeypatch):
-    monkeypatch.setattr(expectation, "FEW", 0)
 
 
 def moving(seed, **given):

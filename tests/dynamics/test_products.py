@@ -16,9 +16,9 @@ from obliquetd.learners.state import Trace
 from obliquetd.learners.words import difference, omega, phi, phi_next, td_error
 
 
-@pytest.fixture(autouse=True)
-def even_the_small(monkeypatch):
-    monkeypatch.setattr(expectation, "FEW", 0)
+def outcome_by_outcome(monkeypatch):
+    """The plain way, which is the oracle here, for what comes by products."""
+    monkeypatch.setattr(expectation, "sums_of", lambda *_, **__: None)
 
 
 SETTINGS = {
@@ -89,11 +89,13 @@ def pairs(seed, **given):
 def both(problem, learner, monkeypatch, sampling=None):
     """A, b, the mean memory and the span by products, and outcome by outcome."""
     found = []
-    for few in (0, 10**12):
-        monkeypatch.setattr(expectation, "FEW", few)
-        dyn = otd.mean_dynamics(problem, learner, sampling=sampling).expectation
-        assert bool(dyn.sums) == (few == 0), learner.label
-        found.append((dyn.A, dyn.b, dyn.memory, dyn.span.basis))
+    for plain in (False, True):
+        with monkeypatch.context() as patched:
+            if plain:
+                outcome_by_outcome(patched)
+            dyn = otd.mean_dynamics(problem, learner, sampling=sampling).expectation
+            assert bool(dyn.sums) != plain, learner.label
+            found.append((dyn.A, dyn.b, dyn.memory, dyn.span.basis))
     return found
 
 
@@ -325,7 +327,7 @@ def test_a_rule_that_knows_its_entries_takes_the_general_route(learner, tabular,
     rule = RuleOnNumbers(problem.native, learner)
     assert products_of(rule, [True] * N, carried=False) is None
     new = otd.mean_dynamics(problem, learner)
-    monkeypatch.setattr(expectation, "FEW", 10**12)
+    outcome_by_outcome(monkeypatch)
     old = otd.mean_dynamics(problem, learner)
     assert new.A == old.A
     assert new.b == old.b
@@ -335,7 +337,7 @@ def test_a_trace_of_rank_one_takes_the_general_route(monkeypatch):
     learner = own(rank_one_trace, kept=Trace)
     new = otd.mean_dynamics(states(5), learner)
     assert new.expectation.sums is None
-    monkeypatch.setattr(expectation, "FEW", 10**12)
+    outcome_by_outcome(monkeypatch)
     assert new.A == otd.mean_dynamics(states(5), learner).A
 
 
@@ -354,7 +356,7 @@ def test_what_two_halves_do_not_show_is_seen_on_numbers(monkeypatch):
     problem, learner = states(5).replace(features=None), own(third_place)
     new = otd.mean_dynamics(problem, learner)
     assert new.expectation.sums is None
-    monkeypatch.setattr(expectation, "FEW", 10**12)
+    outcome_by_outcome(monkeypatch)
     assert new.A == otd.mean_dynamics(problem, learner).A
 
 
@@ -367,8 +369,9 @@ def test_the_guard_says_what_a_rule_does():
 def test_an_endless_trace_is_named(monkeypatch):
     problem = otd.domains.two_state(reward=1, discount=1)
     messages = set()
-    for few in (0, 10**12):
-        monkeypatch.setattr(expectation, "FEW", few)
+    for plain in (False, True):
+        if plain:
+            outcome_by_outcome(monkeypatch)
         with pytest.raises(otd.errors.SingularError, match="no stationary mean") as raised:
             otd.mean_dynamics(problem, otd.TD(lam=1)).A  # noqa: B018
         messages.add(str(raised.value))
@@ -411,8 +414,9 @@ def test_noise_from_the_terms_is_noise_from_the_runs(learner, arithmetic, monkey
     problem = states(7, discount="1/2", arithmetic=arithmetic)
     problem = problem.replace(features=[[1, 2], [0, 0], [3, 1]])
     found = []
-    for few in (0, 10**12):
-        monkeypatch.setattr(expectation, "FEW", few)
+    for plain in (False, True):
+        if plain:
+            outcome_by_outcome(monkeypatch)
         noise = otd.efficiency(problem, learner)
         found.append((noise.is_finite, noise.noise_covariance if noise.is_finite else None))
     (finite, mine), (also, theirs) = found
@@ -453,9 +457,9 @@ def test_a_rule_that_counts_its_rounds_is_right_for_every_outcome(monkeypatch, r
     """Few outcomes have rho > 2: held against five of a group alone, A was 6.2 where 11.8 is right."""
     problem = otd.domains.random_problem(12, 4, seed=seed)
     mine = type("Mine", (otd.TD,), {"rule": staticmethod(rule), "key": rule.__name__})()
-    monkeypatch.setattr(expectation, "FEW", 10**12)
-    wanted = otd.mean_dynamics(problem, mine).A
-    monkeypatch.setattr(expectation, "FEW", 0)
+    with monkeypatch.context() as patched:
+        outcome_by_outcome(patched)
+        wanted = otd.mean_dynamics(problem, mine).A
     assert wanted == otd.mean_dynamics(otd.domains.random_problem(12, 4, seed=seed), mine).A
 
 

@@ -19,7 +19,6 @@ from obliquetd.dynamics import (
     stationary_moments,
     step_size_limit,
 )
-from obliquetd.dynamics import expectation as expectations
 from obliquetd.dynamics.at_rest import AtRest
 from obliquetd.dynamics.mean import MeanDynamics
 from obliquetd.dynamics.span import span_of_updates
@@ -392,7 +391,6 @@ def deficient(seed):
 )
 def test_the_updates_told_span_those_of_the_rule_on_numbers(learner, seed, monkeypatch):
     """The rule on numbers gives every column; the reduced basis of rationals is one and the same."""
-    monkeypatch.setattr(expectations, "FEW", 0)
     for problem in (random_problem(4, 3, seed=seed), deficient(seed)):
         expectation = mean_dynamics(problem, learner).expectation
         given, carried = (expectation.rule, lambda e=expectation: e.samples), expectation.carried
@@ -404,7 +402,6 @@ def test_the_updates_told_span_those_of_the_rule_on_numbers(learner, seed, monke
 
 def test_an_outcome_tells_no_more_updates_than_it_has_left_vectors(monkeypatch):
     """GTD2 moves along phi_s, phi_n and its own phi_s: 80 weights of 40 states took 74 s before."""
-    monkeypatch.setattr(expectations, "FEW", 0)
     problem = random_problem(6, 5, seed=3)
     sums = mean_dynamics(problem, GTD2()).expectation.sums
     outcomes = sum(len(group.outcomes) for group in sums.products.groups)
@@ -456,7 +453,6 @@ def test_a_span_of_formulas_is_that_of_each_value_outside_its_critical_ones(lear
 
     No other is told than where each of its formulas is looked at, one by one.
     """
-    monkeypatch.setattr(expectations, "FEW", 0)
     x = sp.Symbol("x")
     base = random_problem(3, 2, seed=1, discount=R(1, 2))
     loop = chain([(0, 0, 1, x * (x - 2))], features=[[x]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import obliquetd as otd
-from obliquetd.dynamics import blocks, expectation, products, tapes
+from obliquetd.dynamics import blocks, products, tapes
 from obliquetd.dynamics.block_margins import margins
 from obliquetd.dynamics.block_means import BlockMeans
 from obliquetd.dynamics.blocks import BlockRule
@@ -122,7 +122,6 @@ def mean(problem, learner):
 @pytest.mark.parametrize("learner", EVERY[::3], ids=lambda x: x.label)
 def test_one_problem_of_floats_after_another(learner, monkeypatch):
     """A and b within their bounds, which depend a little on the order of factors."""
-    monkeypatch.setattr(expectation, "FEW", 0)
     for make, seed in ((states, 1), (pairs, 2), (states, 3), (states, 1)):
         mine = mean(make(seed, arithmetic="float"), learner)
         with monkeypatch.context() as patched:
