@@ -35,6 +35,7 @@ class Entrywise:
         return kind(*given, **named)
 
     def settled(self: Any, what: str, exactly: Any = None, at_least: Any = 0) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.settled`."""
         if self.relative is not None and self.relative <= LEAST_DIGITS:
             return self
         zeros = check_digits(what, self.array, self.error, exactly, float(at_least))
@@ -47,6 +48,7 @@ class Entrywise:
         return self._made(array, self.report, error)
 
     def over(self: Any, other: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.over`."""
         a, b, a_error, b_error = (
             self.dense(),
             other.dense(),
@@ -65,14 +67,17 @@ class Entrywise:
         return self._made(found, error=error)
 
     def positive_part(self: Any, leading: Any, sign: Any) -> Any:  # noqa: ARG002
+        """As :meth:`obliquetd.algebra.matrix.Matrix.positive_part`."""
         x, e = self.dense(), self.dense_error()
         return self._made(np.maximum(x, 0.0), error=np.where(x + e > 0, e, 0.0))
 
     def kept(self: Any, mask: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.kept`."""
         error = np.where(mask, self.dense_error().T, 0.0).T
         return self._made(np.where(mask, self.dense().T, 0.0).T, error=error)
 
     def row_outer(self: Any, other: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.row_outer`."""
         a, b, a_error, b_error = (
             self.dense(),
             other.dense(),
@@ -90,25 +95,31 @@ class Entrywise:
         return self._made(found, error=error + SMALLEST * there)
 
     def flattened(self: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.flattened`."""
         return self._made(self.dense().reshape(-1, 1), error=self.dense_error().reshape(-1, 1))
 
     def as_weights(self: Any, what: str) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.as_weights`."""
         values = self.dense()
         kept = dropped(values, (values > 0) & (values < NORMAL), what)
         return self._made(kept, self.report, lambda: np.where(kept == 0, 0.0, self.dense_error()))
 
     def as_chosen(self: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.as_chosen`."""
         return self._made(self.array, self.report, abs(self.array) * 0.0)
 
     def cleaned(self: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.cleaned`."""
         if self.sparse:
             return self
         zero = negligible(self.array, self.error)
         return self._made(np.where(zero, 0.0, self.array), error=lambda: self.error)
 
     def row_units(self: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.row_units`."""
         units = 1.0 / power_of_two(row_sizes(self.array))
         return self._made(units.reshape(-1, 1), error=np.zeros((len(units), 1)))
 
     def unbounded(self: Any) -> Any:
+        """As :meth:`obliquetd.algebra.matrix.Matrix.unbounded`."""
         return self._made(np.where(np.isnan(self.dense()), math.inf, self.dense()))

@@ -138,6 +138,10 @@ class MonotoneSystem(Factored):
             self._kept["factors"] = found
         return found
 
+    def growth(self, weights: Array) -> Array:
+        """Its largest entry, throughout: no inverse is formed of a system that is iterated."""
+        return np.broadcast_to(self.largest_growths(weights), weights.shape).copy()
+
     def largest_growths(self, weights: Array) -> Array:
         return np.array([self.largest_growth(column) for column in weights.T])
 

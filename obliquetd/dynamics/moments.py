@@ -112,8 +112,9 @@ class JumpSystem:
         found = 8 * EPS * weight
         if not self.iid:
             return float(found)
-        xi = self.ops.xi.dense_error()[sample.state, 0] / self.ops.xi.entries()[sample.state]
-        return float(found + weight * xi)
+        assert isinstance(self.ops.xi, FloatMatrix)
+        relative = self.ops.xi.dense_error()[sample.state, 0] / self.ops.xi.entries()[sample.state]
+        return float(found + weight * relative)
 
     @cached_property
     def expectations(self) -> list[Expectation]:
