@@ -115,15 +115,15 @@ def test_the_variance_is_that_of_exact_derivatives():
         n = sum(map(len, outcomes.values()))
         for t, rewards in outcomes.items():
             if len(outcomes) > 1:
-                variance += len(rewards) / n**2 * slope(log, pair=x, share=[t]) ** 2
-            spread = np.var([float(r) for r in rewards])
+                variance += len(rewards) / n / (n - 1) * slope(log, pair=x, share=[t]) ** 2
+            spread = np.var([float(r) for r in rewards], ddof=1)
             variance += spread / len(rewards) * slope(log, pair=x, mean=[t]) ** 2
     for s, row in log.behavior().items():
         for a, p in row.items():
-            variance += float(p) / visits[s] * slope(log, state=s, action=a) ** 2
+            variance += float(p) / (visits[s] - 1) * slope(log, state=s, action=a) ** 2
     begun = sum(step.first for step in log.steps)
     for u, p in log.start().items():
-        variance += float(p) / begun * slope(log, start=u) ** 2
+        variance += float(p) / (begun - 1) * slope(log, start=u) ** 2
     names = [(quantity, s, None) for quantity in ("xi", "v_pi") for s in STATES]
     names += [("theta", 0, "td"), ("theta", 1, "td"), ("rmse", None, "td")]
     wanted = np.sqrt(variance)
@@ -195,7 +195,7 @@ def test_estimates_are_those_of_the_model_and_levels_are_nested():
 
 
 def test_what_has_no_interval_says_why():
-    log = draw(60, 2)
+    log = draw(150, 2)
     with pytest.raises(InputError, match=r"the symbols gamma"):
         log.confidence(discount="gamma")
     with pytest.raises(InputError, match=r"level is 95; expected a number between 0 and 1"):
@@ -204,5 +204,5 @@ def test_what_has_no_interval_says_why():
     with pytest.raises(LabelError, match=r"no interval is for RMSE of td"):
         found.interval("rmse", None, "td")
     assert "0 to rounding" in found.problems["rmse of td"]
-    assert "too short" in found.remarks[0]
-    assert "once" not in found.remarks[0]
+    assert "was logged only 19 times" in found.remarks[0]
+    assert "missed by 14 logs of 100" in found.remarks[0]
