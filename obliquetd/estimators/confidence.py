@@ -237,9 +237,8 @@ def _quantiles(
         times = rng.beta(0.5, 1.5, size=(len(part), K))
         times /= times.mean(axis=1, keepdims=True)
         total: Floats = np.tensordot(times, system.A, 1) + system.ridge
-        thetas: Floats = np.linalg.solve(total, (times @ system.b + system.right)[..., None])[
-            ..., 0
-        ]
+        right = (times @ system.b + system.right)[..., None]
+        thetas = np.asarray(np.linalg.solve(total, right)[..., 0], dtype=np.float64)
         moved = np.linalg.solve(total, system.residuals(thetas))
         moved = moved - (moved @ times[..., None]) / K
         spread = np.sqrt((moved**2 @ times[..., None])[..., 0] * K / (K - 1))

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.signal import lfilter
 
 from obliquetd import LoggedData, PolicyEvaluation, efficiency, replay
 from obliquetd.errors import InputError, SingularError
@@ -119,6 +120,24 @@ def test_a_mean_by_hand():
     assert found.lower[0] == pytest.approx(rewards.mean() - high * error)
     again = replay(log, LSTD()).confidence(method=BOOTSTRAP)
     assert again.standard_error[0] == pytest.approx(rewards.std(ddof=1) / np.sqrt(300))
+
+
+@pytest.mark.parametrize(("steps", "rho"), [(1200, 0.8), (2000, 0.9), (600, 0.5)])
+def test_a_mean_of_correlated_rewards_by_hand(steps, rho):
+    """The batches' error over the root of the share of the variance that they see, and near the exact one."""
+    rng = np.random.default_rng(8)
+    rewards = lfilter([1], [1, -rho], rng.normal(size=steps + 200))[200:]
+    found = replay(LoggedData(np.ones((steps, 1)), np.ones((steps, 1)), rewards, 0), LSTD())
+    found = found.confidence(method=BATCH_MEANS)
+    K, tau = found.blocks, found.correlation_time
+    assert tau == pytest.approx((1 + rho) / (1 - rho), rel=0.5)
+    assert steps / K >= 4 * tau
+    means = [part.mean() for part in np.split(rewards, np.arange(1, K) * steps // K)]
+    seen = 1 - (tau - 1 / tau) / 2 * K / steps
+    assert found.standard_error[0] == pytest.approx(
+        np.std(means, ddof=1) / np.sqrt(K * seen), rel=5e-3
+    )
+    assert found.standard_error[0] == pytest.approx(1 / (1 - rho) / np.sqrt(steps), rel=0.5)
 
 
 def studentised(x, seed):
