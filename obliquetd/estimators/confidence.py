@@ -50,7 +50,7 @@ __all__ = ["BATCH_MEANS", "BOOTSTRAP", "Confidence", "confidence_of"]
 
 BOOTSTRAP, BATCH_MEANS = "bootstrap over episodes", "batch means"
 FEWEST_EPISODES = 30
-"""Episodes from which on they are the blocks, unless a method is named."""
+"""Episodes from which on they are the blocks, unless a method is named or each has one row."""
 CHUNK = 1_000_000
 """Numbers in the largest array of the draws that are made at once."""
 DETERMINED = 1e-10
@@ -135,7 +135,15 @@ def confidence_of(
         raise InputError(f"seed is {seed!r}; expected an integer of at least 0")
     begins = np.flatnonzero(np.concatenate([[True], rows.first[1:]]))
     if method is None:
-        method = BOOTSTRAP if len(begins) >= FEWEST_EPISODES else BATCH_MEANS
+        # with discount 0 each row of a trajectory looks like an episode of its own
+        alone = len(begins) == len(rows)
+        if alone and FEWEST_EPISODES <= len(rows) < FEWEST_ROWS:
+            raise InputError(
+                f"the log has {len(rows)} rows, each an episode of its own or with discount 0: rows of one trajectory need "
+                f"to be {FEWEST_ROWS} or more. Where they are independent, take method={BOOTSTRAP!r}"
+            )
+        several = len(begins) >= FEWEST_EPISODES and not alone
+        method = BOOTSTRAP if several else BATCH_MEANS
     if method not in (BOOTSTRAP, BATCH_MEANS):
         raise InputError(f"method is {method!r}; expected {BOOTSTRAP!r} or {BATCH_MEANS!r}")
     if method == BOOTSTRAP and len(begins) < FEWEST_EPISODES:

@@ -95,8 +95,8 @@ class Estimate(Equations):
         level : float
             The chance with which an interval holds what infinite data leads to, about.
         method : {"bootstrap over episodes", "batch means"}, optional
-            The first where the log has 30 episodes or more, unless one is named; the second is for one
-            long trajectory. :mod:`obliquetd.estimators.confidence` says what each does.
+            The first where the log has 30 episodes or more, and not each of one row, unless one is named; the second is
+            for one long trajectory. :mod:`obliquetd.estimators.confidence` says what each does.
         resamples, seed : int
             How many draws of blocks the quantiles rest on, and what they begin with.
 

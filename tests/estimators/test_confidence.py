@@ -128,7 +128,8 @@ def test_a_mean_of_correlated_rewards_by_hand(steps, rho):
     rng = np.random.default_rng(8)
     rewards = lfilter([1], [1, -rho], rng.normal(size=steps + 200))[200:]
     found = replay(LoggedData(np.ones((steps, 1)), np.ones((steps, 1)), rewards, 0), LSTD())
-    found = found.confidence(method=BATCH_MEANS)
+    found = found.confidence()  # by batches, though with discount 0 each row looks like an episode
+    assert found.method == BATCH_MEANS
     K, tau = found.blocks, found.correlation_time
     assert tau == pytest.approx((1 + rho) / (1 - rho), rel=0.5)
     assert steps / K >= 4 * tau
@@ -138,6 +139,19 @@ def test_a_mean_of_correlated_rewards_by_hand(steps, rho):
         np.std(means, ddof=1) / np.sqrt(K * seen), rel=5e-3
     )
     assert found.standard_error[0] == pytest.approx(1 / (1 - rho) / np.sqrt(steps), rel=0.5)
+
+
+def test_a_few_rows_that_may_be_episodes_or_not_are_asked_about():
+    rewards = np.random.default_rng(2).normal(size=40)
+    for first in (None, [True] * 40):
+        found = replay(
+            LoggedData(np.ones((40, 1)), np.ones((40, 1)), rewards, 0, first=first), LSTD()
+        )
+        with pytest.raises(
+            InputError, match=r"has 40 rows, each an episode .*'bootstrap over episodes'"
+        ):
+            found.confidence()
+        assert found.confidence(method="bootstrap over episodes").blocks == 40
 
 
 def studentised(x, seed):
@@ -156,7 +170,7 @@ def test_quantiles_follow_the_skewness_and_stay_beyond_students():
     """Exponential rewards: the mean falls short where the spread is small, so that the upper side is the long one."""
     rewards = np.random.default_rng(1).exponential(size=40)
     log = LoggedData(np.ones((40, 1)), np.ones((40, 1)), rewards, 0, first=[True] * 40)
-    found = replay(log, LSTD()).confidence(seed=3)
+    found = replay(log, LSTD()).confidence(method=BOOTSTRAP, seed=3)
     low, high = studentised(rewards, 3)
     assert found.upper[0] == pytest.approx(rewards.mean() - low * found.standard_error[0])
     assert found.lower[0] == pytest.approx(rewards.mean() - high * found.standard_error[0])
@@ -191,8 +205,8 @@ def test_what_does_not_vary_has_no_width():
     for log in (
         LoggedData([[1]] * 120, [[1]] * 120, 1, "1/2"),
         LoggedData([[1, 0], [0, 1]] * 60, [[0, 1], [1, 0]] * 60, [1, 3] * 60, "1/2"),
-        LoggedData([[1.0]] * 40, [[1.0]] * 40, 0.0, 0, first=[True] * 40),
-        LoggedData([[0.1]] * 40, [[0.1]] * 40, 0.3, 0, first=[True] * 40),
+        LoggedData([[1.0]] * 120, [[1.0]] * 120, 0.0, 0, first=[True] * 120),
+        LoggedData([[0.1]] * 120, [[0.1]] * 120, 0.3, 0, first=[True] * 120),
     ):
         found = replay(log, LSTD()).confidence()
         assert found.lower == pytest.approx(found.theta, rel=1e-12)
@@ -277,19 +291,19 @@ def test_a_feature_of_one_episode_is_said_and_the_ways_out_work():
     phi = [[1, 0]] * 39 + [[0, 1]]
     log = LoggedData(phi, phi, list(range(40)), 0, first=[True] * 40)
     with pytest.raises(SingularError, match=r"without episode 39 of 40 .* each feature in several"):
-        replay(log, LSTD()).confidence()
-    assert replay(log, LSTD(ridge=1)).confidence().blocks == 40
+        replay(log, LSTD()).confidence(method=BOOTSTRAP)
+    assert replay(log, LSTD(ridge=1)).confidence(method=BOOTSTRAP).blocks == 40
     left = LoggedData(
         [row[:1] for row in phi], [row[:1] for row in phi], list(range(40)), 0, first=[True] * 40
     )
-    assert replay(left, LSTD()).confidence().blocks == 40
+    assert replay(left, LSTD()).confidence(method=BOOTSTRAP).blocks == 40
     more = LoggedData(phi * 3, phi * 3, list(range(120)), 0, first=[True] * 120)
-    assert replay(more, LSTD()).confidence().blocks == 120
+    assert replay(more, LSTD()).confidence(method=BOOTSTRAP).blocks == 120
     # the same sum of features in all episodes but one, which rounding hides
     phi = [[0.1 * k, 0.3 * k] for k in range(1, 40)] + [[0, 1]]
     log = LoggedData(phi, phi, list(range(40)), 0, first=[True] * 40)
     with pytest.raises(SingularError, match=r"without episode 39 of 40"):
-        replay(log, LSTD()).confidence()
+        replay(log, LSTD()).confidence(method=BOOTSTRAP)
 
 
 @pytest.mark.slow
