@@ -52,7 +52,8 @@ NOT_WAYS = {
         dynamics.certified_step.CLOSE dynamics.float_stability.SAFETY dynamics.mean_step_size.SLOWEST
         dynamics.pencil.ROUNDED dynamics.plane.NEAR dynamics.products.CLOSE dynamics.scalars.LEAST
         dynamics.steady.FAR_BELOW dynamics.trace_step_size.MARGIN dynamics.trace_step_size.SLACK search.scores.CLOSE
-        search.walk.CLEAR""",
+        search.walk.CLEAR algebra.float_digits.LEAST_DIGITS dynamics.covariances.ENOUGH dynamics.covariances.NOTHING
+        dynamics.float_step_size.ENOUGH problem.spans.APART problem.spans.ENOUGH""",
     "budget, beyond which there is no answer or an open one": """
         algebra.boxes.BISECTIONS algebra.expressions.MAX_TEXT algebra.expressions.MAX_DECIMAL_EXPONENT
         algebra.expressions.MAX_BITS algebra.expressions.MAX_TERMS algebra.expressions.MAX_DEGREE
@@ -67,6 +68,7 @@ NOT_WAYS = {
         search.stream.MOST atlas.family.MOST_CHAINS atlas.family.MOST_CODES atlas.questions.LONGEST
         atlas.questions.DEEPEST""",
     "effort: of tries, steps and digits on one way": """
+        algebra.intervals.FINE dynamics.rounded.MOST_WAYS problem.spans.PASSES
         algebra.boxes.PIECES algebra.centred.POINTS algebra.enclosures.PRECISION algebra.integer_solve.SAMPLE
         algebra.krylov.BASIS algebra.krylov.RESTARTS algebra.krylov.REFINEMENTS algebra.large_chain.REST
         algebra.lifting.SMALL algebra.pencil.LARGEST algebra.roots.DIGITS algebra.roots.GUARD algebra.singular.SWEEPS
@@ -74,18 +76,18 @@ NOT_WAYS = {
         learners.candidates.TRIES learners.check.STATES learners.check.STEPS dynamics.at_rest.GOLDEN
         dynamics.blocks.HELD dynamics.bounds.outward.DIGITS dynamics.bounds.outward.BITS
         dynamics.certified_step.STEPS dynamics.float_span.ATTEMPTS dynamics.mean_step_size.WORK dynamics.plane.DECIMALS
-        dynamics.products.MOST_HELD dynamics.rule.PROBE search.scores.HELD search.scores.TRIED search.search.AT_MOST
+        dynamics.rule.PROBE search.scores.HELD search.scores.TRIED search.search.AT_MOST
         search.search.GROWTH search.stream.AT_A_TIME search.walk.WALK search.walk.MORE atlas.build.PART""",
     "inside a function that is declared a way": """
-        search.scores.LARGEST_TABLE search.scores.MOST_NUMBERS""",
+        search.scores.MOST_NUMBERS""",
     "fact of the machine or of a format": """
         algebra.field_matrix.PRINTED algebra.float_rank.DIGITS learners.state.LINE learners.active.ENDED
         learners.active.FULL problem.places.NOBODY problem.td_errors.SPLITTER dynamics.provenance.FORMAT
-        dynamics.scalars.UNIT dynamics.scalars.DYADIC dynamics.scalars.SMALLEST dynamics.scalars.NORMAL""",
+        dynamics.rounded.UNIT dynamics.rounded.DYADIC dynamics.rounded.SMALLEST dynamics.rounded.NORMAL""",
     "how a text or a float is read": """
         algebra.numbers.WRITTEN algebra.numbers.SMALL learners.evaluate.SHORT""",
     "display": """
-        algebra.float_solve.FRAMES algebra.waiting.SOON algebra.waiting.LONG algebra.writing.LONGEST_SHOWN
+        algebra.float_solve.FRAMES dynamics.covariances.FRAMES algebra.waiting.SOON algebra.waiting.LONG algebra.writing.LONGEST_SHOWN
         mdp.substitution.MOST_NAMED problem.matrices.MOST_NAMED dynamics.float_step_size.FRAMES
         dynamics.one_line.LARGEST dynamics.one_line.LONGEST atlas.questions.SHOWN""",
 }

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra.rounding import EPS, FEW_DIGITS, SMALLEST, negligible
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import PrecisionWarning
 
 __all__ = ["ENTRYWISE", "LEAST_DIGITS", "check_digits", "quotients"]
@@ -26,7 +27,7 @@ Floats = npt.NDArray[Any]
 
 LEAST_DIGITS = 10.0**-FEW_DIGITS
 """The relative error of an entry from which on it keeps few digits."""
-ENTRYWISE = 512
+ENTRYWISE: Way[int] = 512
 """Rows and columns up to which a solve bounds every entry of its own, by the inverse (30 ms of 512 rows)."""
 
 

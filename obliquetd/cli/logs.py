@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from obliquetd.cli.terminal import counted, escape, out, print_cells
+from obliquetd.errors import InputError
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 
@@ -64,13 +65,16 @@ def log_confidence(
         )
     own = not log.has("behavior")
     follows = own and (target == "behavior" or (target is None and not log.has("target")))
-    return log.confidence(
-        "behavior" if follows else problem.target,
-        behavior=None if own else problem.behavior,
-        discount=problem.discount,
-        methods={name: name for name in methods}
-        | {f"{name} (rule)": rule for name, rule in (rules or {}).items()},
-    )
+    try:
+        return log.confidence(
+            "behavior" if follows else problem.target,
+            behavior=None if own else problem.behavior,
+            discount=problem.discount,
+            methods={name: name for name in methods}
+            | {f"{name} (rule)": rule for name, rule in (rules or {}).items()},
+        )
+    except InputError as error:  # a log that is too short for them is not too short for the rest
+        return f"no confidence intervals: {error}"
 
 
 def confidence_data(found: ModelConfidence | str) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def show_confidence(found: ModelConfidence | str, states: set[Any]) -> None:
     if isinstance(found, str):
         out.print(escape(found), soft_wrap=True)
         return
-    out.print(f"how far off the estimates may be: {escape(found.caption)}, for long logs")
+    out.print(f"how far off the estimates may be: {escape(found.caption)}")
     by_state = ("xi", "v_pi", "best")
     print_cells(
         found.cells(a for a in found.answers if a.quantity not in by_state or a.of in states)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import FLOAT, Matrix, number_text, parse_number
+from obliquetd.algebra import FLOAT, FloatMatrix, Matrix, number_text, parse_number
 from obliquetd.algebra.rounding import EPS
 from obliquetd.dynamics.affinity import degree_at, require_affine
 from obliquetd.dynamics.expectation import Expectation

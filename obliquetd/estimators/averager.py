@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from obliquetd.algebra import Arithmetic, Matrix, number_text
+from obliquetd.algebra import Arithmetic, number_text
 from obliquetd.errors import FeatureError, KindError, NotUniqueError
 from obliquetd.estimators.base import Equation, Estimator, Fitted, Vector
 from obliquetd.estimators.rows import Errors, Rows
@@ -113,13 +113,9 @@ class Averager(Estimator):
         ratios = [x / m for x, m in zip(ahead.entries(), mass, strict=True) if m]
         return ops.arithmetic.public(max(ratios, default=ops.arithmetic.zero))
 
-    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        ahead = Errors(rows.rho, rows.reward, rows.phi_next * -rows.discount[:, None])
-        A, b = rows.sums(rows.phi, ahead)
-        mass = rows.matrix(rows.phi * (rows.rho * rows.weight)[:, None]).T @ rows.matrix(
-            rows.weight * 0 + rows.arithmetic.one
-        )
-        return A + rows.matrix(rows.identity(rows.arithmetic.one)).scale_rows(mass), b
+    def updates(self, rows: Rows) -> list[tuple[Any, Errors]]:
+        ahead = rows.phi_next * -rows.discount[:, None]
+        return [(rows.phi, Errors(rows.rho, rows.reward, ahead, own=True))]
 
     def fit(self, rows: Rows, theta0: Vector) -> Fitted:
         for name, table in (("phi", rows.phi), ("phi_next", rows.phi_next)):

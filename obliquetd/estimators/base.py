@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -20,7 +21,7 @@ from obliquetd.dynamics import efficiency, mean_dynamics
 from obliquetd.dynamics.rule import operators_for
 from obliquetd.dynamics.sampling import is_stationary
 from obliquetd.errors import InputError, NoSolutionError, NotUniqueError, SingularError
-from obliquetd.estimators.rows import Rows
+from obliquetd.estimators.rows import Errors, Rows
 from obliquetd.learners import Learner
 from obliquetd.learners.base import Parameter, nonnegative
 from obliquetd.problem import PolicyEvaluation
@@ -129,18 +130,23 @@ class Estimator(HasLimit):
     def fit(self, rows: Rows, theta0: Vector) -> Fitted:
         """The weights that a log leads to."""
 
-    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        """A and b summed over the rows, without a ridge: linear in their weights.
+    def updates(self, rows: Rows) -> list[tuple[Any, Errors]]:
+        """The parts that the rows have in A theta = b, (T, d) vectors with the errors that they are multiplied by.
 
         Raises
         ------
         InputError
-            Where the estimate is no root of such sums, as of one that goes from row to row.
+            Where the estimate is no root of sums over rows, as of one that goes from row to row.
         """
         raise InputError(
             f"{self.label} goes from row to row, and its weights are no root of sums over the {len(rows)} rows; "
             "LSTD, LSETD, BRM and Averager have such sums"
         )
+
+    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
+        """A and b summed over the rows, without a ridge: linear in their weights."""
+        A, b = zip(*(rows.sums(*update) for update in self.updates(rows)), strict=True)
+        return functools.reduce(operator.add, A), functools.reduce(operator.add, b)
 
     def solve(self, equation: Equation) -> Solution:
         """The theta of an equation; an iterative estimator makes sure that it gets there."""

@@ -16,14 +16,13 @@ With the ratio at the target the first is sum_t (rho_t (r_t + g_t phi_{t+1}'thet
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from obliquetd.algebra import Matrix
 from obliquetd.errors import InputError
 from obliquetd.estimators.base import Equation, Estimator, Fitted, Vector
-from obliquetd.estimators.rows import PLACES, Rows
+from obliquetd.estimators.rows import PLACES, Errors, Rows
 from obliquetd.learners.base import choice
 from obliquetd.problem import PolicyEvaluation
 
@@ -101,15 +100,16 @@ class BRM(Estimator):
         A = ops.C - B - B.T + ops.Phi.T @ ops.Phi.scale_rows(D)
         return Equation(ops, A, ops.Xi_Phi.T @ ops.r_pi - ops.Phi.T @ reward)
 
-    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
+    def updates(self, rows: Rows) -> list[tuple[Any, Errors]]:
         errors = rows.errors(self.rho)
         if rows.twin is None:
-            return rows.sums(errors.Delta, errors)
+            return [(errors.Delta, errors)]
         half = rows.arithmetic.one / (rows.arithmetic.one + rows.arithmetic.one)
         other = rows.twin.errors(self.rho)
-        A, b = rows.sums(other.Delta * other.scale[:, None] * half, errors)
-        C, c = rows.sums(errors.Delta * errors.scale[:, None] * half, other)
-        return A + C, b + c
+        return [
+            (other.Delta * other.scale[:, None] * half, errors),
+            (errors.Delta * errors.scale[:, None] * half, other),
+        ]
 
     def fit(self, rows: Rows, theta0: Vector) -> Fitted:
         ridge, (A, b) = rows.arithmetic.scalar(self.read("ridge")), self.sums(rows)

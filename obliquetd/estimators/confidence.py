@@ -1,27 +1,39 @@
 """Confidence intervals for the weights that an estimator makes of a log.
 
-The weights solve A theta = b with sums A and b over the rows. The rows are put together in blocks whose
+The weights solve A theta = b with sums A and b over the rows. The rows are put together in K blocks whose
 parts (A_k, b_k) of the sums are nearly independent, and the error is
 
     theta - theta* = A^-1 sum over k of (b_k - A_k theta*),
 
-theta* being what infinite data leads to. Two ways, each named in the answer:
+theta* being what infinite data leads to. The blocks are
 
-bootstrap over episodes   The blocks are the episodes, which are independent where each begins anew. As many
-                          of them are drawn again and again, with replacement, and the equation is solved each
-                          time; the interval is between quantiles of the solutions (Efron 1979).
-batch means               The blocks are consecutive rows of one trajectory, all of about one length; their
-                          sums u_k = b_k - A_k theta are nearly independent where a block is much longer than the
-                          chain's memory. The covariance of theta is A^-1 (the sum of u_k u_k') A^-T times
-                          K / (K - 1), and quantiles are Student's with K - 1 degrees of freedom (Conway 1963;
-                          the sandwich, Huber 1967).
+bootstrap over episodes   the episodes, which are independent where each begins anew;
+batch means               rows of one trajectory that follow each other, in batches that are long beside the
+                          time over which the rows depend on each other (Conway 1963). That time is measured, and
+                          the standard error widened by what is left between the batches:
+                          :mod:`obliquetd.estimators.correlation` has the equations.
 
-Both suppose that the importance ratios and traces have a finite variance.
+Either way the interval is [theta - q_high s, theta - q_low s], the bootstrap-t (Efron and Tibshirani 1993, Section
+12.5; Hall 1992, The bootstrap and Edgeworth expansion, Section 3.6: its coverage is off by O(1 / K) on each side, where
+quantiles of theta alone are off by O(K^-1/2)), with
+
+standard error   s^2 = (K - 1) / K sum over k of (theta_(k) - mean)^2, theta_(k) being the weights without block k: the
+                 jackknife, which sees what a block that decides much hides from the residuals (Efron and
+                 Tibshirani 1993, Chapter 11).
+quantiles        Those of t* = (theta* - theta) / s*, where theta* solves the equation with the blocks weighed by
+                 W_k, independent draws of the Beta(1/2, 3/2) distribution over their mean, and s* is the sandwich
+                 A*^-1 (sum of W_k u_k u_k') A*^-T with u_k = b_k - A_k theta* (Huber 1967), times K / (K - 1). Mean,
+                 variance and skewness of W / E W are 1, as those of the counts in draws with replacement, and no
+                 draw loses a block altogether (Owen 2025, Better bootstrap t confidence intervals for the mean).
+                 Neither quantile is nearer to 0 than Student's with K - 1 degrees of freedom: few blocks seldom
+                 show the tail that decides the short side.
+
+All suppose that the importance ratios and traces have a finite variance. How often the intervals held the truth, log by
+log, stands in the page on learning from a log, with the command that counts it.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,16 +43,18 @@ import numpy.typing as npt
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, SingularError
 from obliquetd.estimators.base import Estimator
-from obliquetd.estimators.rows import Rows
+from obliquetd.estimators.correlation import FEWEST_ROWS, batches_of
+from obliquetd.estimators.rows import Errors, Rows
 
 __all__ = ["BATCH_MEANS", "BOOTSTRAP", "Confidence", "confidence_of"]
 
 BOOTSTRAP, BATCH_MEANS = "bootstrap over episodes", "batch means"
 FEWEST_EPISODES = 30
-"""Episodes from which on they are drawn again, unless a method is named."""
-MOST_BATCHES, SHORTEST = 30, 10
-"""Of batch means: how many there are at most, and the rows that each has at least."""
-FEWEST_BATCHES = 5
+"""Episodes from which on they are the blocks, unless a method is named or each has one row."""
+CHUNK = 1_000_000
+"""Numbers in the largest array of the draws that are made at once."""
+DETERMINED = 1e-10
+"""Without a block a log determines nothing where the reciprocal condition of A^-1 (A - A_k) is below."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -57,6 +71,8 @@ class Confidence(HtmlTable):
     blocks : int
         How many episodes, or batches.
     theta, lower, upper, standard_error : array (d,)
+    correlation_time : float
+        Of batch means: the rows over which the rows depend on each other, 1 where they do not; NaN of episodes.
     """
 
     label: str
@@ -67,6 +83,7 @@ class Confidence(HtmlTable):
     lower: Floats
     upper: Floats
     standard_error: Floats
+    correlation_time: float = float("nan")
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         rows = [
@@ -75,7 +92,9 @@ class Confidence(HtmlTable):
                 zip(self.theta, self.lower, self.upper, self.standard_error, strict=True)
             )
         ]
-        noun = "episodes" if self.method == BOOTSTRAP else "batches"
+        noun = "episodes"
+        if self.method == BATCH_MEANS:
+            noun = f"batches, correlation time {self.correlation_time:.3g} rows"
         caption = (
             f"{self.label}: {100 * self.level:g} % intervals, {self.method}, {self.blocks} {noun}"
         )
@@ -114,99 +133,127 @@ def confidence_of(
         raise InputError(f"resamples is {resamples!r}; expected an integer of at least 100")
     if type(seed) is not int or seed < 0:
         raise InputError(f"seed is {seed!r}; expected an integer of at least 0")
-    episodes = np.cumsum(np.concatenate([[1], rows.first[1:]])) - 1
-    count = int(episodes[-1]) + 1
+    begins = np.flatnonzero(np.concatenate([[True], rows.first[1:]]))
     if method is None:
-        method = BOOTSTRAP if count >= FEWEST_EPISODES else BATCH_MEANS
-    if method == BOOTSTRAP:
-        if count < FEWEST_EPISODES:
+        # with discount 0 each row of a trajectory looks like an episode of its own
+        alone = len(begins) == len(rows)
+        if alone and FEWEST_EPISODES <= len(rows) < FEWEST_ROWS:
             raise InputError(
-                f"the log has {count} episodes; a bootstrap over them needs at least {FEWEST_EPISODES}. Take "
-                "method='batch means', for one long trajectory"
+                f"the log has {len(rows)} rows, each an episode of its own or with discount 0: rows of one trajectory need "
+                f"to be {FEWEST_ROWS} or more. Where they are independent, take method={BOOTSTRAP!r}"
             )
-        blocks = episodes
-    elif method == BATCH_MEANS:
-        blocks = _batches(len(rows))
-    else:
+        several = len(begins) >= FEWEST_EPISODES and not alone
+        method = BOOTSTRAP if several else BATCH_MEANS
+    if method not in (BOOTSTRAP, BATCH_MEANS):
         raise InputError(f"method is {method!r}; expected {BOOTSTRAP!r} or {BATCH_MEANS!r}")
-    parts = _parts(estimator, rows, blocks)
-    ridge = float(rows.arithmetic.scalar(estimator.read("ridge")))
-    whole = _System(*parts, ridge, np.asarray(theta0, dtype=float))
-    theta = whole.solve(np.ones(whole.count))
-    if method == BOOTSTRAP:
-        low, high, spread = _bootstrap(whole, level, resamples, np.random.default_rng(seed))
-    else:
-        low, high, spread = _batch_means(whole, theta, level)
-    return Confidence(estimator.label, float(level), method, whole.count, theta, low, high, spread)
-
-
-def _batches(steps: int) -> Any:
-    """The number of the batch of each row."""
-    count = min(MOST_BATCHES, steps // SHORTEST)
-    if count < FEWEST_BATCHES:
+    if method == BOOTSTRAP and len(begins) < FEWEST_EPISODES:
         raise InputError(
-            f"the log has {steps} rows; batch means need at least {FEWEST_BATCHES * SHORTEST}, and thousands "
-            "where rows depend on each other for long"
+            f"the log has {len(begins)} episodes; a bootstrap over them needs at least {FEWEST_EPISODES}. Log more of "
+            f"them, or take method={BATCH_MEANS!r}, which needs {FEWEST_ROWS} rows or more"
         )
-    return np.arange(steps) * count // steps
+    updates = [(left * (e.scale * rows.weight)[:, None], e) for left, e in estimator.updates(rows)]
+    ridge = float(rows.arithmetic.scalar(estimator.read("ridge")))
+    first = np.asarray(theta0, dtype=float)
+    time, widening = float("nan"), 1.0
+    if method == BATCH_MEANS:
+        whole = _System(*_parts(updates, np.zeros(1, dtype=np.intp)), ridge, first)
+        each = np.sum([_by_row(left, e, whole.theta) for left, e in updates], axis=0)
+        moved = np.linalg.solve(whole.total, each.T).T
+        series = np.hstack([moved, *(left for left, _ in updates)])
+        begins, time, widening = batches_of(series, estimator.label)
+    system = _System(*_parts(updates, begins), ridge, first)
+    spread = widening * _jackknife(system, estimator.label, method)
+    low, high = _quantiles(system, level, resamples, np.random.default_rng(seed))
+    theta = system.theta
+    return Confidence(
+        estimator.label, float(level), method, system.count, theta,
+        theta - high * spread, theta - low * spread, spread, time,
+    )  # fmt: skip
 
 
-def _parts(estimator: Estimator, rows: Rows, blocks: Any) -> tuple[Floats, Floats]:
-    """A_k and b_k of each block: the sums are linear in the weights of the rows."""
-    A, b = [], []
-    for k in range(int(blocks[-1]) + 1):
-        inside = np.where(blocks == k, rows.weight, 0.0)
-        left, right = estimator.sums(dataclasses.replace(rows, weight=inside))
-        A.append(np.asarray(left.public(), dtype=float))
-        b.append(np.asarray(right.public_vector(), dtype=float))
-    return np.array(A), np.array(b)
+def _by_row(left: Floats, errors: Errors, theta: Floats) -> Floats:
+    """What each row adds to b - A theta, (T, d)."""
+    found: Floats = left * (errors.y - errors.Delta @ theta)[:, None]
+    return found - left * theta if errors.own else found
+
+
+def _parts(updates: list[tuple[Floats, Errors]], begins: Any) -> tuple[Floats, Floats]:
+    """A_k and b_k of the blocks of rows that begin there."""
+    steps, d = updates[0][0].shape
+    A, b = np.zeros((len(begins), d, d)), np.zeros((len(begins), d))
+    ends = [*begins[1:].tolist(), steps]
+    for left, errors in updates:
+        for k, (i, j) in enumerate(zip(begins.tolist(), ends, strict=True)):
+            A[k] += left[i:j].T @ errors.Delta[i:j]
+            b[k] += left[i:j].T @ errors.y[i:j]
+            if errors.own:
+                A[k] += np.diag(left[i:j].sum(axis=0))
+    return A, b
 
 
 class _System:
-    """The equation with each block as often as wanted, and a ridge."""
+    """The equation in blocks, with a ridge, and its solution."""
 
     def __init__(self, A: Floats, b: Floats, ridge: float, theta0: Floats) -> None:
-        self.A, self.b, self.ridge, self.theta0 = A, b, ridge, theta0
+        self.A, self.b = A, b
         self.count, self.d = b.shape
+        self.ridge, self.right = ridge * np.eye(self.d), ridge * theta0
+        self.total = A.sum(axis=0) + self.ridge
+        self.theta: Floats = np.linalg.solve(self.total, b.sum(axis=0) + self.right)
 
-    def matrix(self, times: Floats) -> Floats:
-        """The sum of A_k, as often as each counts, with the ridge."""
-        found: Floats = np.tensordot(times, self.A, 1) + self.ridge * np.eye(self.d)
-        return found
-
-    def solve(self, times: Floats) -> Floats:
-        """The weights; LinAlgError where the blocks do not determine them."""
-        right = times @ self.b + self.ridge * self.theta0
-        return np.asarray(np.linalg.solve(self.matrix(times), right), dtype=np.float64)
+    def residuals(self, thetas: Floats) -> Floats:
+        """b_k - A_k theta for each theta (C, d): (C, d, K)."""
+        flat = (self.A.reshape(-1, self.d) @ thetas.T).reshape(self.count, self.d, -1)
+        return np.asarray(self.b.T - flat.transpose(2, 1, 0))
 
 
-def _bootstrap(
-    system: _System, level: float, resamples: int, rng: np.random.Generator
-) -> tuple[Floats, Floats, Floats]:
-    K = system.count
-    drawn = rng.multinomial(K, np.full(K, 1 / K), size=resamples).astype(float)
-    found = []
-    for times in drawn:
-        try:
-            found.append(system.solve(times))
-        except np.linalg.LinAlgError:
+def _jackknife(system: _System, label: str, method: str) -> Floats:
+    """The standard errors, from the weights without one block.
+
+    theta_(k) - theta = -(A - A_k)^-1 u_k, with the ridge in A, and A - A_k = A (I - A^-1 A_k), whose last factor has
+    no units.
+    """
+    K, d = system.count, system.d
+    u = system.residuals(system.theta[None])[0].T
+    change = np.empty((K, d))
+    for part in np.array_split(np.arange(K), min(K, -(-K * d * d // CHUNK))):
+        factor = np.eye(d) - np.linalg.solve(system.total, system.A[part])
+        lost = np.linalg.cond(factor) > 1 / DETERMINED
+        if lost.any():
+            name = "episode" if method == BOOTSTRAP else "batch"
             raise SingularError(
-                "some draws of episodes do not determine the weights; the log has too few episodes with one of "
-                "the features. Take method='batch means', or a positive ridge"
-            ) from None
-    thetas = np.array(found)
-    tail = (1 - level) / 2
-    low, high = np.quantile(thetas, [tail, 1 - tail], axis=0)
-    return low, high, thetas.std(axis=0, ddof=1)
+                f"without {name} {part[int(np.argmax(lost))]} of {K} the log does not determine the weights of {label}: "
+                "an interval needs each feature in several of them. Log more, leave out the feature, or give the "
+                "estimator a positive ridge"
+            )
+        moved = np.linalg.solve(system.total, u[part].T).T
+        change[part] = np.linalg.solve(factor, moved[..., None])[..., 0]
+    gap = change - change.mean(axis=0)
+    return np.asarray(np.sqrt((K - 1) / K * (gap**2).sum(axis=0)))
 
 
-def _batch_means(system: _System, theta: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+def _quantiles(
+    system: _System, level: float, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """The lower and upper quantile of t*, none nearer to 0 than Student's."""
     from scipy.stats import t
 
-    K = system.count
-    u = system.b - system.A @ theta
-    u = u - u.mean(axis=0)
-    half = np.linalg.solve(system.matrix(np.ones(K)), u.T)
-    spread = np.sqrt((half**2).sum(axis=1) * K / (K - 1))
-    far = float(t.ppf((1 + level) / 2, K - 1)) * spread
-    return theta - far, theta + far, spread
+    K, d = system.count, system.d
+    found = []
+    pieces = min(resamples, -(-resamples * K * d // CHUNK))
+    for part in np.array_split(np.arange(resamples), pieces):
+        times = rng.beta(0.5, 1.5, size=(len(part), K))
+        times /= times.mean(axis=1, keepdims=True)
+        total: Floats = np.tensordot(times, system.A, 1) + system.ridge
+        right = (times @ system.b + system.right)[..., None]
+        thetas = np.asarray(np.linalg.solve(total, right)[..., 0], dtype=np.float64)
+        moved = np.linalg.solve(total, system.residuals(thetas))
+        moved = moved - (moved @ times[..., None]) / K
+        spread = np.sqrt((moved**2 @ times[..., None])[..., 0] * K / (K - 1))
+        # blocks that all agree have no spread, and then thetas do not move either
+        still = np.zeros_like(spread)
+        found.append(np.divide(thetas - system.theta, spread, out=still, where=spread > 0))
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.concatenate(found), [tail, 1 - tail], axis=0)
+    far = float(t.ppf(1 - tail, K - 1))
+    return np.minimum(low, -far), np.maximum(high, far)

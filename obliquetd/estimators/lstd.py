@@ -13,7 +13,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, final
 
-from obliquetd.algebra import Matrix
 from obliquetd.errors import InputError
 from obliquetd.estimators.base import Equation, Estimator, Fitted, Vector, equation_of
 from obliquetd.estimators.rows import PLACES, Errors, Rows
@@ -56,8 +55,8 @@ class LeastSquares(Estimator):
     def equation(self, problem: PolicyEvaluation) -> Equation:
         return equation_of(problem, self.learner)
 
-    def sums(self, rows: Rows) -> tuple[Matrix, Matrix]:
-        return rows.sums(self.trace(rows), rows.errors(self.rho))
+    def updates(self, rows: Rows) -> list[tuple[Any, Errors]]:
+        return [(self.trace(rows), rows.errors(self.rho))]
 
     def fit(self, rows: Rows, theta0: Vector) -> Fitted:
         scalar = rows.arithmetic.scalar

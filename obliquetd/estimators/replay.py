@@ -95,18 +95,19 @@ class Estimate(Equations):
         level : float
             The chance with which an interval holds what infinite data leads to, about.
         method : {"bootstrap over episodes", "batch means"}, optional
-            The first where the log has 30 episodes or more, unless one is named; the second is for one
-            long trajectory. :mod:`obliquetd.estimators.confidence` says what each does.
+            The first where the log has 30 episodes or more, and not each of one row, unless one is named; the second is
+            for one long trajectory. :mod:`obliquetd.estimators.confidence` says what each does.
         resamples, seed : int
-            Of the bootstrap.
+            How many draws of blocks the quantiles rest on, and what they begin with.
 
         Raises
         ------
         InputError
             For a learner, or an estimator that goes from row to row, which has no sums; for symbols; and
-            for a log that is too short.
+            for a log that is too short: of fewer than 30 episodes and of fewer than 100 rows, or of rows that depend
+            on each other for long.
         SingularError
-            Where draws of episodes do not determine the weights.
+            Where the log without one of the episodes or batches does not determine the weights.
 
         Examples
         --------
@@ -115,9 +116,9 @@ class Estimate(Equations):
         >>> rewards = np.random.default_rng(0).normal(size=400)
         >>> log = LoggedData(np.ones((400, 1)), np.ones((400, 1)), rewards, 0.5)
         >>> replay(log, LSTD()).confidence()
-        LSTD: 95 % intervals, batch means, 30 batches
+        LSTD: 95 % intervals, batch means, 20 batches, correlation time 1.05 rows
         weight  estimate    lower   upper  standard error
-             0  -0.07324  -0.2862  0.1397          0.1041
+             0  -0.07324  -0.3062  0.1544          0.1083
         """
         if self._intervals is None:
             raise InputError(

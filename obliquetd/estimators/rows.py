@@ -10,7 +10,8 @@ error     rho (r + g phi'. theta - phi . theta)   the learners of this package
 target    rho (r + g phi'. theta) - phi . theta   Yu 2010; Geist and Scherrer 2014
 ========  ======================================  ===================================
 
-Either way it reads scale (y - Delta . theta).
+Either way it reads scale (y - Delta . theta), and the part that a row has in A theta = b is that times
+the vector before it, left_t: a trace, features, another error's slope.
 """
 
 from __future__ import annotations
@@ -32,11 +33,15 @@ PLACES = ("error", "target")
 
 
 class Errors(NamedTuple):
-    """The errors of the rows: scale (y - Delta . theta), with (T,), (T,) and (T, d) native scalars."""
+    """The errors of the rows: scale (y - Delta . theta), with (T,), (T,) and (T, d) native scalars.
+
+    With ``own`` the error that weight j is moved by is scale (y - Delta . theta - theta_j), as in an average.
+    """
 
     scale: Any
     y: Any
     Delta: Any
+    own: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +99,11 @@ class Rows:
     def sums(self, left: Any, right: Errors) -> tuple[Matrix, Matrix]:
         """A and b: the sums of left_t (scale_t w_t) Delta_t' and of left_t (scale_t w_t) y_t."""
         weighted = self.matrix(left * (right.scale * self.weight)[:, None]).T
-        return weighted @ self.matrix(right.Delta), weighted @ self.matrix(right.y)
+        A, b = weighted @ self.matrix(right.Delta), weighted @ self.matrix(right.y)
+        if right.own:
+            mass = weighted @ self.matrix(self.weight * 0 + self.arithmetic.one)
+            A = A + self.matrix(self.identity(self.arithmetic.one)).scale_rows(mass)
+        return A, b
 
     def identity(self, factor: Any) -> Any:
         """factor I as an array (d, d)."""

@@ -252,17 +252,17 @@ class Log:
         Raises
         ------
         InputError
-            For symbols, and for a level that is none.
+            For symbols, for a level that is none, and for a log with fewer than ten rows of a pair of state and action.
 
         Examples
         --------
         A state that is left for itself with rewards 0 and 2, each 50 times: v = 1 / (1 - 1/2), and its standard
-        error is 1 / sqrt(100) / (1 - 1/2).
+        error is 1 / sqrt(99) / (1 - 1/2).
 
         >>> steps = [LoggedStep("s", "a", "s", 2 * (k % 2), False, k == 0, None, None, k) for k in range(100)]
         >>> found = Log(tuple(steps)).confidence(discount="1/2").interval("v_pi", "s")
         >>> round(found.standard_error, 6), round(found.lower, 3), round(found.upper, 3)
-        (0.2, 1.608, 2.392)
+        (0.201008, 1.601, 2.399)
         """
         found = self._resolved(self.model(), target, {**fields, "arithmetic": None})
         problem = PolicyEvaluation(self.model(), **found)

@@ -11,40 +11,55 @@ In a long log they are nearly independent of each other, and those of one row ar
 log is one trajectory (Billingsley 1961, Statistical inference for Markov processes, Theorem 5.1). An answer T
 of the model, such as v_pi(s), then has about the variance
 
-V = sum over (s,a) and k of  p(k|s,a) D_k^2 / n(s,a)  +  (dT / dm(s,a,k))^2 v(s,a,k) / n(s,a,k)
+V = sum over (s,a) and k of  p(k|s,a) D_k^2 / (n(s,a) - 1)  +  (dT / dm(s,a,k))^2 v(s,a,k) / n(s,a,k)
     + the same as the first for mu, with n(s), and for q, with N,
 
 where D_k is the derivative of T at h = 0 as the row p becomes (1 - h) p + h e_k, the influence of outcome k
-(Hampel 1974; for values, Mannor, Simester, Sun and Tsitsiklis 2007). An interval is T with the quantile of
-the normal distribution times sqrt V on both sides. Nothing is drawn, so there is no seed. The derivatives are
-differences of the model's own answers in floats, so that each equation of the package serves as it is.
+(Hampel 1974; for values, Mannor, Simester, Sun and Tsitsiklis 2007), and v has n - 1 below. Nothing is drawn, so there is
+no seed. The derivatives are differences of the model's own answers in floats, so that each equation of the package serves
+as it is.
+
+V is an estimate, too, and a poor one where an outcome came a few times. A row of n observations whose influences have
+the kurtosis kappa, the fourth moment over the square of the variance, estimates its part of V with the relative variance
+2 / f,
+
+f = 2 n / (kappa - (n - 3) / (n - 1)),   and n - 1 if that is less, as of normal ones (kappa = 3),
+
+and V, the sum of parts V_r, as a chi-square with V^2 / (sum over r of V_r^2 / f_r) degrees of freedom would
+(Satterthwaite 1946). An interval is T with the quantile of Student's distribution with so many times sqrt V on both sides.
+For a share p of n alone f is about 2 n p (1 - p) / (1 - 2 p)^2: an outcome that came three times counts for about six.
 
 It supposes that next state and reward depend on state and action alone, and that each pair was seen
-often: an outcome that never came adds nothing, so what was seen a few times gives intervals that are too short.
+often: an outcome that never came adds nothing. With fewer than ten observations of a pair there are no intervals.
+How often they held the truth stands in the page on learning from a log, with the command that counts it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from obliquetd.display import HtmlTable
 from obliquetd.errors import InputError, LabelError, ObliqueTDError
-from obliquetd.formats.frequencies import Frequencies
+from obliquetd.formats.frequencies import Frequencies, Move
 from obliquetd.frames import Tabular
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.fixed_point import label_of
 
-__all__ = ["FEW", "Answer", "ModelConfidence", "confidence_of_model"]
+Floats = npt.NDArray[np.float64]
+
+__all__ = ["FEW", "FEWEST", "Answer", "ModelConfidence", "confidence_of_model"]
 
 NO_ERROR = 1e-8
 """An error that is no larger beside the values is told from 0 by no difference of this length."""
-FEW = 30
-"""A pair that was seen less often makes its intervals doubtful."""
+FEW, FEWEST = 30, 10
+"""An outcome of chance 1/10 is missed by 4 logs of 100 where its pair was seen 30 times, and by 35 where 10 times: a pair
+that was seen less often than the first makes intervals doubtful, less often than the second makes them none."""
 METHOD = "delta method"
 
 
@@ -117,13 +132,13 @@ class ModelConfidence(HtmlTable, Tabular):
 
     @property
     def remarks(self) -> list[str]:
-        """Why the intervals may be too short, where a pair was seen a few times only."""
+        """What the intervals may miss, where a pair was seen a few times only."""
         (s, a), count = self.fewest
         if count >= FEW:
             return []
         return [
-            f"action {a!r} in state {s!r} was logged only {count} time{'s' * (count != 1)}, and an outcome that "
-            f"never came adds nothing: with fewer than {FEW} the intervals are too short"
+            f"action {a!r} in state {s!r} was logged only {count} times, and an outcome that never came adds nothing: an "
+            f"outcome of chance 1/10 is missed by {100 * 0.9**count:.0f} logs of 100 that long. With {FEW} times it is by 4"
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -184,10 +199,20 @@ def confidence_of_model(
     Raises
     ------
     InputError
-        For a level that is none.
+        For a level that is none, and for a pair that was seen too seldom.
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise InputError(f"level is {level!r}; expected a number between 0 and 1, such as 0.95")
+
+    counts = {x: int(n.sum()) for x, n in frequencies.n.items()}
+    least = min(counts, key=lambda x: counts[x])
+    if counts[least] < FEWEST:
+        rows = sum(counts.values())
+        raise InputError(
+            f"the log has {rows} rows, and {counts[least]} of them with action {least[1]!r} in state {least[0]!r}: intervals "
+            f"need at least {FEWEST} of each pair of state and action that it has. Log more, at this rate about "
+            f"{-(-rows * FEWEST // counts[least])} rows, or merge states that are seldom seen"
+        )
 
     def problem_of(found: Frequencies) -> PolicyEvaluation:
         moving: dict[str, Any] = {}
@@ -214,22 +239,50 @@ def confidence_of_model(
     known = [(name, x) for name, x in known if f"{name[0]} of {name[1]}" not in problems]
     names = [name for name, _ in known]
     values = np.array([value for _, value in known])
-    variance = np.zeros(len(known))
-    for weight, step, after in frequencies.moved(counted=counted):
-        moved = dict(_questions(problem_of(after), listed, {}))
-        slope = (np.array([moved.get(name, np.nan) for name in names]) - values) / step
-        variance += weight * slope**2
-    spread = np.sqrt(variance)
-    far = NormalDist().inv_cdf((1 + level) / 2) * spread
+    spread, far = _spread(
+        (
+            (move, np.array([moved.get(name, np.nan) for name in names]) - values)
+            for move in frequencies.moved(counted=counted)
+            for moved in [dict(_questions(problem_of(move.after), listed, {}))]
+        ),
+        len(known),
+        level,
+    )
     answers = tuple(
         Answer(*name, value, *_kept(name[0], value - f, value + f), se)
         for name, value, f, se in zip(
             names, values.tolist(), far.tolist(), spread.tolist(), strict=True
         )
     )
-    counts = {x: int(n.sum()) for x, n in frequencies.n.items()}
-    least = min(counts, key=lambda x: counts[x])
     return ModelConfidence(float(level), answers, (least, counts[least]), problems)
+
+
+def _spread(
+    differences: Iterable[tuple[Move, Floats]], count: int, level: float
+) -> tuple[Floats, Floats]:
+    """The root of V of each answer, and how far its interval reaches."""
+    from scipy.stats import t  # takes longer to import than all else
+
+    parts: dict[Any, Floats] = defaultdict(lambda: np.zeros(count))
+    fourth: dict[Any, Floats] = defaultdict(lambda: np.zeros(count))
+    seen: dict[Any, int] = {}
+    for move, difference in differences:
+        term = move.weight * (difference / move.step) ** 2
+        parts[move.row] += term
+        fourth[move.row] += move.kurtosis * term**2
+        seen[move.row] = move.seen
+    variance, doubt = np.zeros(count), np.zeros(count)
+    for row, part in parts.items():
+        n, some = seen[row], part > 0
+        freedom = np.ones(count)
+        if n > 1:
+            kurtosis = np.divide(fourth[row], part**2, out=np.ones(count), where=some)
+            freedom = np.minimum(n - 1, 2 * n / (kurtosis - (n - 3) / (n - 1)))
+        variance += part
+        doubt += part**2 / freedom
+    spread = np.sqrt(variance)
+    freedom = np.divide(variance**2, doubt, out=np.full(count, np.inf), where=doubt > 0)
+    return spread, np.asarray(t.ppf((1 + level) / 2, freedom)) * spread
 
 
 def _kept(quantity: str, lower: float, upper: float) -> tuple[float, float]:

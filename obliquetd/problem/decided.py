@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import Any, Self
 
 from obliquetd.algebra import Arithmetic, Matrix
+from obliquetd.algebra.ways import Way
 from obliquetd.errors import NotUniqueError
 
 __all__ = ["Decided"]
 
-MOST_DECIDED = 256
+MOST_DECIDED: Way[int] = 256
 """Outcomes up to which zeros that floats leave open are decided in rationals: half a second to read them."""
 
 

@@ -16,8 +16,9 @@ CHANCES = {
 }
 
 
-def log_of(folder, *columns):
+def log_of(folder, *columns, times=1):
     lines = [",".join([line, *(CHANCES[c][k] for c in columns)]) for k, line in enumerate(LINES)]
+    lines *= times
     path = folder / "log.csv"
     path.write_text("\n".join([",".join([HEAD, *columns]), *lines]) + "\n")
     return path
@@ -81,9 +82,9 @@ def test_a_target_that_is_none(tmp_path):
 
 
 def test_analyze_shows_intervals_of_a_log(tmp_path):
-    path = log_of(tmp_path)
+    path = log_of(tmp_path, times=12)
     told = run("analyze", path, "--discount", "1/2", "--learner", "td")
-    for words in ("95 % intervals, delta method", "v_pi(0)", "theta(1) of td", "too short"):
+    for words in ("95 % intervals, delta method", "v_pi(0)", "theta(1) of td", "missed by"):
         assert words in told.stdout
     data = json.loads(run("analyze", path, "--discount", "1/2", "--learner", "td", "--json").stdout)
     wanted = read_log(path).confidence(discount="1/2", methods=["td"])
@@ -95,10 +96,18 @@ def test_analyze_shows_intervals_of_a_log(tmp_path):
     assert "no confidence intervals: give numbers for gamma" in symbolic
 
 
+def test_a_log_too_short_for_intervals_is_analysed_all_the_same(tmp_path):
+    told = run("analyze", log_of(tmp_path), "--discount", "1/2", "--learner", "td").stdout
+    assert "no confidence intervals: the log has 5 rows, and 1 of them with action 'r'" in told
+    data = json.loads(run("analyze", log_of(tmp_path), "--discount", "1/2", "--json").stdout)
+    assert "at least 10" in data["confidence"]["problem"]
+    assert len(data["by_state"]) == 2
+
+
 @pytest.mark.parametrize("target", [None, "behavior", "uniform"])
 def test_intervals_are_of_the_policies_that_were_asked_for(target, tmp_path):
     for columns in ((), ("behavior",), ("behavior", "target")):
-        path = log_of(tmp_path, *columns)
+        path = log_of(tmp_path, *columns, times=12)
         options = ["--target", target] if target else []
         given = ("analyze", path, "--discount", "1/2", "--learner", "td", "--json", *options)
         answers = json.loads(run(*given).stdout)["confidence"]["answers"]
@@ -137,10 +146,10 @@ def test_values_have_intervals_where_weights_do_not_exist(tmp_path):
     """Two closed classes: no xi, and so no fixed point, but values."""
     path = tmp_path / "two.csv"
     lines = ["a,x,a,1,0,1", "a,x,a,2,0,0", "b,x,b,1,0,1", "b,x,b,0,0,0"]
-    path.write_text("\n".join([f"{HEAD},first", *lines]) + "\n")
+    path.write_text("\n".join([f"{HEAD},first", *lines * 6]) + "\n")
     given = ("analyze", path, "--discount", "1/2", "--learner", "td", "--json")
     found = json.loads(run(*given, expect=2).stdout)["confidence"]
     assert [(a["quantity"], a["of"]) for a in found["answers"]] == [("v_pi", "a"), ("v_pi", "b")]
     assert "recurrent classes" in found["problems"]["xi"]
-    # rewards 1 and 2: the standard error of their mean is 1/2 / sqrt(2), and the value is twice the mean
-    assert found["answers"][0]["standard_error"] == pytest.approx(0.5 / 2**0.5 * 2)
+    # six rewards 1 and six 2: the standard error of their mean is 1/2 / sqrt(11), and the value is twice the mean
+    assert found["answers"][0]["standard_error"] == pytest.approx(0.5 / 11**0.5 * 2)

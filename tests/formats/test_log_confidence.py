@@ -1,6 +1,7 @@
 """Intervals of a model that was estimated from a log: exact derivatives, many logs, and how often they hold."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import stats
 
 from obliquetd import MDP, PolicyEvaluation
 from obliquetd.errors import InputError, LabelError
+from obliquetd.formats.frequencies import Frequencies
 from obliquetd.formats.log import Log
 from obliquetd.formats.logged_steps import LoggedStep
 from obliquetd.mdp import Policy
@@ -115,15 +117,15 @@ def test_the_variance_is_that_of_exact_derivatives():
         n = sum(map(len, outcomes.values()))
         for t, rewards in outcomes.items():
             if len(outcomes) > 1:
-                variance += len(rewards) / n**2 * slope(log, pair=x, share=[t]) ** 2
-            spread = np.var([float(r) for r in rewards])
+                variance += len(rewards) / n / (n - 1) * slope(log, pair=x, share=[t]) ** 2
+            spread = np.var([float(r) for r in rewards], ddof=1)
             variance += spread / len(rewards) * slope(log, pair=x, mean=[t]) ** 2
     for s, row in log.behavior().items():
         for a, p in row.items():
-            variance += float(p) / visits[s] * slope(log, state=s, action=a) ** 2
+            variance += float(p) / (visits[s] - 1) * slope(log, state=s, action=a) ** 2
     begun = sum(step.first for step in log.steps)
     for u, p in log.start().items():
-        variance += float(p) / begun * slope(log, start=u) ** 2
+        variance += float(p) / (begun - 1) * slope(log, start=u) ** 2
     names = [(quantity, s, None) for quantity in ("xi", "v_pi") for s in STATES]
     names += [("theta", 0, "td"), ("theta", 1, "td"), ("rmse", None, "td")]
     wanted = np.sqrt(variance)
@@ -194,8 +196,59 @@ def test_estimates_are_those_of_the_model_and_levels_are_nested():
     assert "delta method" in str(found)
 
 
+def steps_of(rows):
+    """Steps of action x from triples of state, next state (None ends) and reward."""
+    first = [True, *(t is None for _, t, _ in rows[:-1])]
+    return Log(
+        tuple(
+            LoggedStep(s, "x", t or "s", sp.Rational(r), t is None, f, None, None, k)
+            for k, ((s, t, r), f) in enumerate(zip(rows, first, strict=True))
+        )
+    )
+
+
+@pytest.mark.parametrize(("stays", "rounds"), [(1, 12), (2, 10), (8, 11), (12, 12)])
+def test_an_interval_of_one_share_has_the_freedom_of_its_variance(stays, rounds):
+    """s stays, or goes to t and back: 2 / f is the relative variance of p (1 - p), to the first order, with n - 1."""
+    log = steps_of(rounds * [*stays * [("s", "s", 0)], ("s", "t", 0), ("t", "s", 1)])
+    n, p = rounds * (stays + 1), 1 / (stays + 1)
+    found = log.confidence(discount="9/10", methods=[]).interval("v_pi", "s")
+    slope = (1 - 2 * p) ** 2 / (p * (1 - p))
+    freedom = min(n - 1, 2 * n / (slope + 2 / (n - 1)))
+    reach = (found.upper - found.estimate) / found.standard_error
+    assert reach == pytest.approx(stats.t.ppf(0.975, freedom))
+    shares = np.random.default_rng(0).binomial(n, p, size=200_000) / n
+    told = np.var(shares * (1 - shares)) / (p * (1 - p)) ** 2
+    if freedom < n - 1:
+        assert 2 / freedom == pytest.approx(told, rel=0.15)
+    else:  # never more than of normal observations
+        assert 2 / freedom > told
+
+
+def test_a_reward_that_came_once_has_the_variance_of_the_others():
+    """Ninety-nine rewards 0 and 2, and one 5 with another outcome, which told of no variance before."""
+    rows = [("s", "s", 2 * (k % 2)) for k in range(99)]
+    rows.insert(50, ("s", None, 5))
+    found = Frequencies.of_steps(steps_of(rows).steps)
+    wanted = np.var([r for _, t, r in rows if t], ddof=1)
+    assert found.v["s", "x"].tolist() == pytest.approx([wanted, wanted])
+    alone = Frequencies.of_steps(steps_of([("s", "s", 1), ("s", None, 5)]).steps)
+    assert alone.v["s", "x"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_a_log_with_a_pair_that_is_seldom_seen_is_refused_and_a_longer_one_is_not(seed):
+    words = r"has 40 rows, and (\d) of them with action '.' in state '.': .* at least 10 .* about (\d+) rows"
+    with pytest.raises(InputError, match=words) as error:
+        draw(40, seed).confidence(**FIELDS)
+    told = re.search(words, str(error.value))
+    assert int(told[1]) == min(draw(40, seed).counts().values())
+    enough = int(1.5 * int(told[2]))  # a rate of a few rows is one of many
+    assert draw(enough, seed).confidence(methods=[], **FIELDS).fewest[1] >= 10
+
+
 def test_what_has_no_interval_says_why():
-    log = draw(60, 2)
+    log = draw(150, 2)
     with pytest.raises(InputError, match=r"the symbols gamma"):
         log.confidence(discount="gamma")
     with pytest.raises(InputError, match=r"level is 95; expected a number between 0 and 1"):
@@ -204,5 +257,5 @@ def test_what_has_no_interval_says_why():
     with pytest.raises(LabelError, match=r"no interval is for RMSE of td"):
         found.interval("rmse", None, "td")
     assert "0 to rounding" in found.problems["rmse of td"]
-    assert "too short" in found.remarks[0]
-    assert "once" not in found.remarks[0]
+    assert "was logged only 19 times" in found.remarks[0]
+    assert "missed by 14 logs of 100" in found.remarks[0]
