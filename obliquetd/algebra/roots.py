@@ -21,6 +21,8 @@ __all__ = ["RealRoot", "first_positive_root", "in_order", "rational_between", "r
 
 FAR: Way[int] = 2**10
 """Roots all of whose sizes are within this factor of one are left to sympy."""
+LONG: Way[int] = 400
+"""Binary digits of a coefficient up to which they are: with those of floats it takes minutes, and FLINT a moment."""
 DIGITS = 60
 """Decimals by which exact numbers are put in order."""
 GUARD = 10
@@ -113,7 +115,7 @@ def real_roots(polynomial: sp.Poly) -> list[Any]:
     """The real roots from left to right, as often as they occur.
 
     Rational numbers, and others as sympy writes them (surds, ``CRootOf``); each a :class:`RealRoot`
-    where the roots of an irreducible factor are of very different sizes, or far from one.
+    where the roots of an irreducible factor are of very different sizes, or far from one, or its coefficients are long.
 
     Examples
     --------
@@ -146,7 +148,8 @@ def _of_irreducible(f: sp.Poly) -> list[Any]:
     if f.degree() <= 2:
         return list(f.real_roots())
     found = enclosures(tuple(int(c) for c in f.all_coeffs()[::-1]), flint.ctx.prec)
-    if all(1 < abs(r) * FAR < FAR**2 for r in found):
+    digits = max(int(c).bit_length() for c in f.all_coeffs())
+    if digits <= LONG and all(1 < abs(r) * FAR < FAR**2 for r in found):
         return list(f.real_roots())
     return [RealRoot(sp.PurePoly(f), index) for index in range(len(found))]
 
