@@ -21,6 +21,7 @@ does not: a rule of a user's own, and floats that would leave their range.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -283,15 +284,15 @@ def _products(rule: RuleOnNumbers, xi: Matrix, *, carried: bool) -> Products | N
 
 
 def _may_leave_the_range(ops: Operators) -> bool:
-    """Whether products of four numbers as large as the features of a column, or as a reward, may leave that of floats.
+    """Whether products of four numbers as large as the features of a column, or of two rewards, may leave that of floats.
 
     What falls below it is 0 there without a word, and so would be a sum of it; outcome by outcome that is said.
     """
     if not isinstance(ops.Phi, FloatMatrix):
         return False
     rewards = np.abs(np.asarray(ops.reward, dtype=float)).max(initial=0.0)
-    sizes = np.append(_column_sizes(ops.Phi.array), rewards)
-    filled, least = sizes[sizes > 0], LEAST ** (1 / 4)
+    roots = np.append(_column_sizes(ops.Phi.array), math.sqrt(rewards))
+    filled, least = roots[roots > 0], LEAST ** (1 / 4)
     return bool((filled < least).any() or (filled > 1 / least).any())
 
 

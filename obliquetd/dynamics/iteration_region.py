@@ -103,8 +103,11 @@ def _in(symbol: sp.Symbol, expressions: list[Any]) -> list[Any]:
 
 
 def _positive(q: list[Any]) -> bool:
-    """Whether all roots have a positive real part; no root is missing at a point that is not critical."""
-    return len(q) == 1 or verdict_of(q) == "stable"
+    """Whether all roots have a positive real part.
+
+    A root that is missing wherever the symbol is, so that the first coefficient is 0, is an eigenvalue of -1.
+    """
+    return q[0] != 0 and (len(q) == 1 or verdict_of(q) == "stable")
 
 
 def _fragile(it: Iteration, q: list[Any]) -> list[Any]:

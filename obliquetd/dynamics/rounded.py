@@ -18,6 +18,10 @@ DYADIC = 2.0**20
 """A float that is a multiple of 1/DYADIC is taken to be meant exactly."""
 SMALLEST = 2.0**-1074
 NORMAL = 2.0**-1022
+SPLITTER = 2.0**27 + 1.0
+"""A float less its product with this has the leading half of its digits left (Dekker)."""
+SAFE = 2.0**-900
+"""The size from which on what a product rounds is a float, too."""
 MOST_WAYS = 256
 """Ways through a rule that are tried, where comparisons are open."""
 
@@ -26,8 +30,10 @@ class Rounded:
     """A float with a bound on how far it may be from the number that is meant.
 
     A running error analysis (Wilkinson 1986; Higham 2002, Section 3.3), to first order: each
-    operation adds what it rounds, and hands on what its operands brought along. What is read
-    as data is off by half a unit in the last place, unless it has few binary digits.
+    operation adds what it rounds, and hands on what its operands brought along. What a sum or a product
+    rounds is a float itself (Knuth's two-sum, Dekker's two-product; Higham, Section 4.3), so that 1/2 times 2
+    is 1 and less 1 is 0. What is read as data is off by half a unit in the last place, unless it has
+    few binary digits.
     """
 
     __slots__ = ("error", "value")
@@ -47,8 +53,12 @@ class Rounded:
             if isinstance(other, Dual):
                 return NotImplemented
             other = Rounded(float(other))
-        value = self.value + other.value
-        return Rounded(value, self.error + other.error + UNIT * abs(value))
+        a, b = self.value, other.value
+        value = a + b
+        taken = value - a
+        lost = abs((a - (value - taken)) + (b - taken))
+        known = lost <= UNIT * abs(value)  # not where something is infinite
+        return Rounded(value, self.error + other.error + (lost if known else UNIT * abs(value)))
 
     def __neg__(self) -> Rounded:
         return Rounded(-self.value, self.error)
@@ -67,7 +77,8 @@ class Rounded:
         a, b = self.value, other.value
         value = a * b
         size = abs(value)
-        error = abs(a) * other.error + abs(b) * self.error + self.error * other.error + UNIT * size
+        error = abs(a) * other.error + abs(b) * self.error + self.error * other.error
+        error += _lost(a, b, value) if SAFE < size < 1 / SAFE else UNIT * size
         if size < NORMAL and (a or self.error) and (b or other.error):
             error += SMALLEST
         return Rounded(value, error)
@@ -130,6 +141,15 @@ class Rounded:
 
     def __int__(self) -> int:
         return int(self.value)
+
+
+def _lost(a: float, b: float, product: float) -> float:
+    """What the product of two floats rounds, by the halves of their digits; half a unit where these overflow."""
+    high_a, high_b = SPLITTER * a, SPLITTER * b
+    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    lost = abs(low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b))
+    return lost if lost <= UNIT * abs(product) else UNIT * abs(product)
 
 
 class Ways:

@@ -96,7 +96,9 @@ def step_size_limit(
     sampled = "iid" if system.iid else "trajectory"
     dynamics = mean_dynamics(problem, learner, sampling=sampled)
     if system.ops.arithmetic.kind == "float" and system.linear and is_small(system, sense):
-        known = None if sense == "mean" else _proved(system, dynamics.stability.verdict)
+        if not _decided(dynamics):
+            return 0.0
+        known = None if sense == "mean" else _proved(system)
         if known is None:
             rational = JumpSystem(problem, learner, sampling, OnRationals(problem.inputs))
             return _on_rationals(rational, sense)
@@ -124,10 +126,8 @@ def is_small(system: JumpSystem, sense: str) -> bool:
     return moving * (system.size + 1) // 2 <= LARGEST_EXACT
 
 
-def _proved(system: JumpSystem, verdict: str) -> float | None:
-    """The limit in mean square in floats where they prove it, given the verdict on the mean dynamics."""
-    if verdict != "stable":
-        return 0.0 if verdict == "unstable" else None
+def _proved(system: JumpSystem) -> float | None:
+    """The limit in mean square, of a stable mean dynamics, in floats where they prove it."""
     limits = []
     for found in system.expectations:
         if found.span.dimension:

@@ -33,7 +33,11 @@ __all__ = [
 Built = TypeVar("Built")
 
 EVALUATION = (
-    *(name for name in inspect.signature(PolicyEvaluation).parameters if name != "mdp"),
+    *(
+        name
+        for name, parameter in inspect.signature(PolicyEvaluation).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ),
     "over",
 )
 """The fields of a problem beside its MDP: what :class:`PolicyEvaluation` takes, and what it is over."""

@@ -125,8 +125,8 @@ class PaperMatrices:
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_pi by state label."""
-        public = self.native.arithmetic.public
-        return dict(zip(self.states, map(public, self.v_pi), strict=True))
+        listed = self.v_pi.tolist() if self.arithmetic == "float" else self.v_pi
+        return dict(zip(self.states, listed, strict=True))
 
     @cached_property
     def return_variance(self) -> Any:

@@ -117,7 +117,9 @@ def _told(stability: Stability, ranges: Ranges) -> list[Markup]:
         parts.append(prose(f"the symmetric part of A is {stability.symmetric_part}"))
     if stability.margin is not None:
         parts.append(prose(f"smallest real part {stability.margin:.4g}, in floats"))
-    if stability.condition:
+    if isinstance(next(iter(stability.condition), None), str):  # of floats it is said in words
+        parts.append(prose(f"floats do not tell: {'; '.join(stability.condition)}"))
+    elif stability.condition:
         conditions = Markup(" and ").join(
             Markup("{} &gt; 0").format(shown(c, ranges)) for c in stability.condition
         )
