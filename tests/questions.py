@@ -248,6 +248,19 @@ def special() -> Iterator[Question]:
 
         return ask
 
+    def ring(n: int, learner: Any) -> Callable[[], dict[str, Any]]:
+        """One reward in a circle, and the discount a symbol: most constants of outcomes are 0."""
+
+        def ask() -> dict[str, Any]:
+            rows = [(s, 0, (s + 1) % n, 1, int(s == n - 1), int(s < n - 1)) for s in range(n)]
+            mdp = otd.MDP.from_transitions(rows)
+            policy = otd.Policy.uniform(mdp)
+            return mean(otd.PolicyEvaluation(mdp, target=policy, discount="gamma"), learner)
+
+        return ask
+
+    for n, learner in ((4, otd.SETD()), (5, otd.SETD()), (3, otd.GTD2()), (4, otd.TD(lam="1/2"))):
+        yield Question(f"ring of {n}: {learner}", ring(n, learner))
     yield Question("two symbols", two_symbols)
     yield Question("nearly parallel", parallel)
     for seed in range(3):

@@ -298,7 +298,7 @@ class StabilityMap:
     stable: list[list[bool]]
     symbols: tuple[sp.Symbol, sp.Symbol]
     at: Callable[[Any, Any], bool]
-    limits: tuple[Limit, ...]
+    limits: tuple[Limit, ...] = ()
 
 
 def stability_map(
