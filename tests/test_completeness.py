@@ -32,7 +32,8 @@ def expected(problem, weight, chance_of=lambda pi, mu: pi):
 
 def discount_of(problem, row):
     """That of one transition; a move into a terminal state has none."""
-    return 0 if row.next_state in problem.mdp.terminal else problem.discount * row.discount
+    next_state, own = row[2], row[5]
+    return 0 if next_state in problem.mdp.terminal else problem.discount * own
 
 
 def td(problem):

@@ -66,11 +66,14 @@ def gram(x: Floats, y: Floats) -> Floats:
     return np.asarray((left.transpose(0, 2, 1) @ right).sum(axis=0) + rest)
 
 
-def column_sizes(array: Floats) -> Floats:
-    """The largest absolute value of each column, without a copy of the array."""
-    if not len(array):
+def column_sizes(array: Any) -> Floats:
+    """The largest absolute value of each column, dense or sparse, without a copy of the array."""
+    if not array.shape[0]:
         return np.zeros(array.shape[1])
-    found: Floats = np.maximum(array.max(axis=0), -array.min(axis=0))
+    high, low = array.max(axis=0), array.min(axis=0)
+    if not isinstance(array, np.ndarray):
+        high, low = high.toarray().ravel(), low.toarray().ravel()
+    found: Floats = np.maximum(high, -low)
     return found
 
 

@@ -79,6 +79,10 @@ class Expectation:
         self.carried = carried and rule.learner.has_memory
         self._weights = xi
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the sums, which hold rules on vectors and are made again where they are asked for."""
+        return {name: value for name, value in vars(self).items() if name != "sums"}
+
     @cached_property
     def xi(self) -> list[Any]:
         """The weight of each state, as the rule's numbers are."""
@@ -291,15 +295,9 @@ def _may_leave_the_range(ops: Operators) -> bool:
     if not isinstance(ops.Phi, FloatMatrix):
         return False
     rewards = np.abs(np.asarray(ops.reward, dtype=float)).max(initial=0.0)
-    roots = np.append(_column_sizes(ops.Phi.array), math.sqrt(rewards))
+    roots = np.append(column_sizes(ops.Phi.array), math.sqrt(rewards))
     filled, least = roots[roots > 0], LEAST ** (1 / 4)
     return bool((filled < least).any() or (filled > 1 / least).any())
-
-
-def _column_sizes(array: Any) -> Any:
-    return (
-        column_sizes(array) if isinstance(array, np.ndarray) else abs(array).max(axis=0).toarray()
-    )
 
 
 def _in_range(part: Matrix) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from obliquetd.dynamics.efficiency import efficiency
@@ -10,6 +11,7 @@ from obliquetd.dynamics.rule import operators_for
 from obliquetd.learners import Learner
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint
+from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import Solution
 
 __all__ = ["point_of_learner"]
@@ -40,5 +42,9 @@ def point_of_learner(given: Learner, problem: Any) -> FixedPoint:
     solution = Solution(theta, tuple(free), null)
     return FixedPoint(
         ops, given.label, None, solution, lambda: efficiency(problem, given),
-        lambda ops: point_of_learner(given, PolicyEvaluation.of(ops.inputs)),
+        functools.partial(_again, given),
     )  # fmt: skip
+
+
+def _again(given: Learner, ops: Operators) -> FixedPoint:
+    return point_of_learner(given, PolicyEvaluation.of(ops.inputs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -86,7 +87,7 @@ class MeanDynamics(Tilted, Equations):
         return tuple(
             MeanDynamics(
                 self.problem, self.learner, "trajectory", self._ops.arithmetic, weights,
-                lambda k=k: self._in_rationals.classes[k],  # type: ignore[misc]
+                functools.partial(_class_in_rationals, self, k),
             )
             for k, weights in enumerate(found)
         )  # fmt: skip
@@ -110,7 +111,7 @@ class MeanDynamics(Tilted, Equations):
         return Expectation(
             RuleOnNumbers(self._ops, self.learner), xi,
             carried=self.sampling == "trajectory",
-            exactly=self._ops.exactly(lambda _: self._in_rationals.expectation.span.basis),
+            exactly=self._ops.exactly(functools.partial(_basis_in_rationals, self)),
         )  # fmt: skip
 
     @property
@@ -358,6 +359,14 @@ class MeanDynamics(Tilted, Equations):
         return f"MeanDynamics({self.learner.name}, {self.problem!r})"
 
 
+def _class_in_rationals(dynamics: MeanDynamics, k: int) -> MeanDynamics:
+    return dynamics._in_rationals.classes[k]
+
+
+def _basis_in_rationals(dynamics: MeanDynamics, _ops: Operators) -> Matrix:
+    return dynamics._in_rationals.expectation.span.basis
+
+
 def mean_dynamics(
     problem: PolicyEvaluation, learner: Learner, *, sampling: str | None = None
 ) -> MeanDynamics:
@@ -380,12 +389,9 @@ def mean_dynamics(
 
     Raises
     ------
-    StationaryError
-        Where the behaviour chain has no unique stationary distribution.
-    SignUndecidedError
-        For SETD where the sign of a sampled Delta phi . phi depends on a symbol.
-    InputError
-        For a trajectory, or a trace, with weights xi that are not stationary.
+    StationaryError, SignUndecidedError, InputError
+        For a behaviour without a unique stationary distribution; for SETD where the sign of a sampled
+        Delta phi . phi depends on a symbol; for a trajectory, or a trace, with weights that are not stationary.
 
     Examples
     --------

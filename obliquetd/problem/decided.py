@@ -6,6 +6,7 @@ other, floats cannot tell. Small problems are asked in exact arithmetic; no numb
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Self
@@ -37,7 +38,10 @@ class Decided:
         """
         if self.arithmetic.kind != "float" or len(self.state) > MOST_DECIDED:
             return None
-        return lambda: of(self.in_rationals)
+        return functools.partial(self._in_rationals, of)
+
+    def _in_rationals(self, of: Callable[[Any], Matrix]) -> Matrix:
+        return of(self.in_rationals)
 
     @cached_property
     def in_rationals(self) -> Self:

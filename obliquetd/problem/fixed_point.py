@@ -277,13 +277,14 @@ def fixed_point_of(given: Any, problem: Any) -> FixedPoint:
     if isinstance(given, HasLimit):
         return given.limit(problem)
     _refuse_class(given)
+    return _of_weighting(given, problem.native)
 
-    def on(ops: Operators) -> FixedPoint:
-        name, found = read_weighting(ops, given)
-        X = ops.Xi_Phi.scale_rows(found) if name == "Omega" else found
-        return FixedPoint(ops, name, X, again=on)
 
-    return on(problem.native)
+def _of_weighting(given: Any, ops: Operators) -> FixedPoint:
+    """The fixed point of a matrix or of weights on the operators of a problem."""
+    name, found = read_weighting(ops, given)
+    X = ops.Xi_Phi.scale_rows(found) if name == "Omega" else found
+    return FixedPoint(ops, name, X, again=functools.partial(_of_weighting, given))
 
 
 def _refuse_class(given: Any) -> None:
@@ -304,9 +305,7 @@ def _named(given: str, problem: Any) -> FixedPoint:
             "Omega="
         )
 
-    def on(ops: Operators) -> FixedPoint:
-        return FixedPoint(ops, given, WEIGHTINGS[given](ops), again=on)
-
+    on = functools.partial(_of_name, given)
     ops = problem.native
     if ops.many and ops.arithmetic.kind != "symbolic":
         return FixedPoint(ops, given, lambda: WEIGHTINGS[given](ops))
@@ -318,6 +317,11 @@ def _named(given: str, problem: Any) -> FixedPoint:
     cases = sign_cases(ops.arithmetic, lambda arithmetic: on(ops.over(arithmetic)))
     several: Any = PiecewiseFixedPoint(given, cases)  # has what a FixedPoint is asked for
     return cases[0].value if len(cases) == 1 else several
+
+
+def _of_name(given: str, ops: Operators) -> FixedPoint:
+    """The fixed point of a weighting that has a name, likewise."""
+    return FixedPoint(ops, given, WEIGHTINGS[given](ops), again=functools.partial(_of_name, given))
 
 
 def _of_this_problem(given: FixedPoint, problem: Any) -> FixedPoint:

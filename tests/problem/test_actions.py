@@ -211,13 +211,21 @@ class AsStates:
             for s, a, t, p, r, d in problem.mdp.transitions
             for b in problem.mdp.offered[t]
         ]
-        self.mdp = SimpleNamespace(transitions=rows)
+        self.mdp = SimpleNamespace(transitions=rows, terminal=self._ends(problem))
 
         def chances(policy):
             after = {(s, a): policy[s].get(a, 0) for s, a in problem.states}
             return dict.fromkeys(problem.states, after)
 
         self.target, self.behavior = chances(problem.target), chances(problem.behavior)
+
+    def replace(self, **_):
+        """On-policy, as the closed forms ask for the behaviour's own problem."""
+        return AsStates(self._problem.replace(target=self._problem.behavior, behavior=None))
+
+    @staticmethod
+    def _ends(problem):
+        return [pair for pair in problem.states if pair[0] in problem.mdp.terminal]
 
     def __getattr__(self, name):
         return getattr(self._problem, name)
