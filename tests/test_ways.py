@@ -218,6 +218,8 @@ SELDOM = {
     "algebra.float_solve.surely_independent",
     "algebra.function_matrix.FunctionMatrix._by_factor",
     "algebra.functions.LARGEST_NUMERATOR",
+    "algebra.roots.FAR",
+    "algebra.roots.LONG",
 }
 """Ways that problems of this size seldom meet: they are compared where they are met."""
 OF_SEARCHES = {key for key in WAYS if key.startswith(("search.", "atlas."))}
