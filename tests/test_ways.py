@@ -37,8 +37,8 @@ from tests.questions import (
 )
 
 WAYS = {way.key: way for way in declared(modules())}
-FRESH = int(os.environ.get("WAYS_SEED") or random.SystemRandom().randrange(10**6))
-"""The first seed of the longer runs; a failure names it."""
+FRESH = int(os.environ.get("WAYS_SEED", 0))
+"""The first seed of the longest runs; a failure names it."""
 
 NOT_WAYS = {
     "tolerance": """
@@ -220,6 +220,8 @@ SELDOM = {
     "algebra.functions.LARGEST_NUMERATOR",
     "algebra.roots.FAR",
     "algebra.roots.LONG",
+    "algebra.tall.is_tall",
+    "algebra.tall.rows_of_product",
 }
 """Ways that problems of this size seldom meet: they are compared where they are met."""
 OF_SEARCHES = {key for key in WAYS if key.startswith(("search.", "atlas."))}
@@ -264,12 +266,20 @@ def g() -> Way[bool]:
 # --- every way --------------------------------------------------------------------------------
 
 
+def test_outcome_by_outcome_answers_as_all_at_once():
+    compare(WAYS["dynamics.expectation.sums_of"], 0, 3, 4, 12)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(WAYS.keys() - OF_SEARCHES - ELSEWHERE.keys()))
 def test_each_way_answers_the_same(key):
     compare(WAYS[key], 0, 3, 4, 2)
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    "WAYS_SEED" not in os.environ, reason="asked for by WAYS_SEED: it takes an hour"
+)
 @pytest.mark.parametrize("key", sorted(WAYS.keys() - OF_SEARCHES - ELSEWHERE.keys()))
 def test_each_way_answers_the_same_on_fresh_problems(key):
     compare(WAYS[key], FRESH, 8, 6, 10)
@@ -289,6 +299,7 @@ def found(on_policy, learner):
     return searched(on_policy, learner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(SEARCHES))
 def test_each_way_of_a_search_finds_the_same(key):
     seen = Seen()
