@@ -193,10 +193,8 @@ class MeanDynamics(Tilted, Equations):
         ------
         NotUniqueError
             Where A is singular on U; carries a null vector.
-        NoSolutionError
-            Where moreover b lies outside its range there.
-        MathematicalError
-            Where a trajectory is in one of several closed classes, each with its own.
+        NoSolutionError, MathematicalError
+            Where moreover b lies outside its range there; in one of several closed classes, each with its own.
         """
         return self.limit(theta0).told_vector(
             f"the fixed point of {self.learner.name}", self._exactly(lambda dyn: dyn.limit(theta0))
@@ -218,8 +216,9 @@ class MeanDynamics(Tilted, Equations):
                 "point of its own; ask dyn.classes[k].fixed_point(), or use sampling='iid' for "
                 "independent transitions from xi"
             )
-        x0 = self._first(theta0)
-        x = limit_of(self.expectation, x0, f"the mean dynamics of {self.learner.name}")
+        x = limit_of(
+            self.expectation, self._first(theta0), f"the mean dynamics of {self.learner.name}"
+        )
         theta = x.submatrix(range(self._d), [0])
         theta.report = x.report
         return theta
@@ -251,8 +250,7 @@ class MeanDynamics(Tilted, Equations):
 
         Raises
         ------
-        KindError
-            Where A has symbols.
+        KindError : where A has symbols.
         """
         if self._ops.arithmetic.kind == "symbolic":
             raise KindError("the spectrum needs numbers; substitute them with problem.subs")
@@ -322,11 +320,9 @@ class MeanDynamics(Tilted, Equations):
 
         Raises
         ------
-        KindError
-            For floats or symbols: certificates are rational.
-        MathematicalError
-            Where nothing moves; for eigenvalues on the imaginary axis other than 0; and for a
-            trajectory in one of several closed classes where all are stable.
+        KindError, MathematicalError
+            For floats or symbols, since certificates are rational; where nothing moves, for eigenvalues on the imaginary
+            axis other than 0, and for a trajectory in one of several closed classes where all are stable.
         """
         if self._ops.arithmetic.kind != "exact":
             raise KindError(

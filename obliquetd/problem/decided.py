@@ -38,9 +38,9 @@ class Decided:
         """
         if self.arithmetic.kind != "float" or len(self.state) > MOST_DECIDED:
             return None
-        return functools.partial(self._in_rationals, of)
+        return functools.partial(self._of_rationals, of)
 
-    def _in_rationals(self, of: Callable[[Any], Matrix]) -> Matrix:
+    def _of_rationals(self, of: Callable[[Any], Matrix]) -> Matrix:
         return of(self.in_rationals)
 
     @cached_property
