@@ -173,7 +173,7 @@ class MeanDynamics(Tilted, Equations):
         return self.expectation.b - self.expectation.A @ self._weights_of(theta, w)
 
     def _weights_of(self, theta: Any, w: Any = None) -> Matrix:
-        arithmetic, rest = self._ops.arithmetic, self._size - self._d
+        arithmetic, rest = self._ops.arithmetic, self.expectation.rule.size - self._d
         listed = read_theta(theta, self._d, "theta")
         listed += [0] * rest if w is None else read_theta(w, rest, "w")
         return arithmetic.column([arithmetic.scalar(parse_number(v)) for v in listed])
@@ -203,10 +203,6 @@ class MeanDynamics(Tilted, Equations):
     @property
     def _d(self) -> int:
         return self._ops.Phi.shape[1]
-
-    @property
-    def _size(self) -> int:
-        return self.expectation.rule.size
 
     def limit(self, theta0: Any = None) -> Matrix:
         """:meth:`fixed_point` in the package's own arithmetic, (d, 1)."""

@@ -125,7 +125,7 @@ class PaperMatrices:
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_pi by state label."""
-        listed = self.v_pi.tolist() if self.arithmetic == "float" else self.v_pi
+        listed = self.v_pi.tolist() if self.native.arithmetic.kind == "float" else self.v_pi
         return dict(zip(self.states, listed, strict=True))
 
     @cached_property
