@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import obliquetd as otd
@@ -206,6 +206,7 @@ def projected(phi, gap, cap):
 
 @settings(max_examples=8, deadline=None)
 @given(restarts(), LAMS, st.sampled_from([None, HALF, 1]), st.sampled_from(["full", "capped"]))
+@example(two_state("1/2", reward=1), HALF, None, "capped")  # its ratios are 2 and 0
 def test_setd_with_a_cap_and_with_capped_ratios(problem, lam, cap, ratios):
     """z(s') = sum of mu p gamma lam c (z(s) + xi omega phi) with c = rho or min(1, rho), and
     A = sum of mu p rho (z(s) + xi omega phi) Delta phi'."""
