@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliquetd.algebra.rounding import EPS, FEW_DIGITS, SMALLEST, negligible
+from obliquetd.algebra.rounding import EPS, FEW_DIGITS, negligible
 from obliquetd.algebra.ways import Way
 from obliquetd.errors import PrecisionWarning
 
-__all__ = ["ENTRYWISE", "LEAST_DIGITS", "check_digits", "quotients"]
+__all__ = ["ENTRYWISE", "LEAST_DIGITS", "check_digits"]
 
 Floats = npt.NDArray[Any]
 
@@ -108,14 +108,3 @@ def _warn(
         PrecisionWarning,
         stacklevel=5,
     )
-
-
-def quotients(a: Floats, b: Floats, a_error: Floats, b_error: Floats) -> tuple[Floats, Floats]:
-    """a / b entry by entry, 0 where b is 0, and the bounds on the errors of that."""
-    with np.errstate(all="ignore"):
-        found = np.where(b != 0, a / b, 0.0)
-        below = np.abs(b) - b_error
-        error = (a_error + np.abs(found) * b_error) / np.where(below > 0, below, np.nan)
-        error += np.abs(found) * EPS + SMALLEST * (a != 0)
-        known = (b == 0) & (b_error == 0)
-    return found, np.where(known, 0.0, np.where(np.isnan(error), np.inf, error))
