@@ -22,6 +22,7 @@ __all__ = [
     "Spread",
     "dropped",
     "finite",
+    "never_nan",
     "quiet",
     "warn_of_few_digits",
 ]
@@ -97,6 +98,7 @@ def _full(spread: Spread) -> Any:
 
 def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
     """PrecisionWarning, and True, where a relative error of ``growth`` leaves under FEW_DIGITS digits."""
+    growth = math.inf if math.isnan(growth) else growth
     digits = -math.log10(max(growth, EPS))
     if digits < FEW_DIGITS:
         warnings.warn(
@@ -106,6 +108,25 @@ def warn_of_few_digits(why: str, growth: float, frames: int = 4) -> bool:
             stacklevel=frames,
         )
     return digits < FEW_DIGITS
+
+
+def never_nan(error: Any) -> Any:
+    """Bounds on errors, with no bound at all (infinity) for NaN, which compares as if it were small.
+
+    A NaN is made of a bound that is infinite: of its product with 0, or its difference from another.
+    """
+    if isinstance(error, float):
+        return error
+    dense = isinstance(error, np.ndarray)
+    entries = error if dense else error.data
+    if not (entries.size and math.isnan(entries.max())):
+        return error
+    known = np.where(np.isnan(entries), math.inf, entries)
+    if dense:
+        return known
+    error = error.copy()
+    error.data = known
+    return error
 
 
 def dropped(weights: npt.NDArray[Any], lost: Any, what: str) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -66,6 +67,8 @@ class Factored(ABC):
 
     def largest_growth(self, weights: Array) -> float:
         """The largest entry of ``|A^-1| w`` for w >= 0; above :data:`EXPLICIT` of :meth:`largest_growths`."""
+        if not np.isfinite(weights).all():  # which a 0 of the inverse would make NaN
+            return math.inf
         if self.size <= EXPLICIT:
             return float((self._inverse @ weights).max())
         return float(self.largest_growths(weights.reshape(-1, 1))[0])

@@ -21,6 +21,7 @@ from obliquetd.algebra.accuracy import (
     SolveReport,
     Spread,
     finite,
+    never_nan,
     quiet,
 )
 from obliquetd.algebra.float_entries import Entrywise, underflow
@@ -181,7 +182,7 @@ class FloatMatrix(Entrywise, Matrix):
         rows: Callable[[slice], FloatMatrix] | None = None,
     ) -> None:
         self.array, self.report, self._rows = array, report, rows
-        self._error = EPS if error is None else error
+        self._error = EPS if error is None else error if callable(error) else never_nan(error)
         self._spread = error if isinstance(error, Spread) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -195,7 +196,7 @@ class FloatMatrix(Entrywise, Matrix):
             return abs(self.array) * self.relative  # not kept: it is as large as the data
         if callable(self._error):
             with np.errstate(all="ignore"):
-                self._error = self._error()
+                self._error = never_nan(self._error())
         return self._error
 
     @property

@@ -11,6 +11,7 @@ import pytest
 
 import obliquetd as otd
 from obliquetd import MDP, Policy, PolicyEvaluation, mean_dynamics
+from obliquetd.algebra.floating import FLOAT, FloatMatrix
 from obliquetd.errors import NumberError, ObliqueTDError, PrecisionWarning, SingularError
 from tests import adverse
 
@@ -206,3 +207,29 @@ def test_what_exact_arithmetic_finds_to_be_zero_comes_out_as_zero():
     assert dyn.A[0, 1] == dyn.A[1, 0] == dyn.b[1] == dyn.fixed_point()[1] == 0
     assert np.count_nonzero(dyn.expectation.A.dense()) > 2 or dyn.expectation.b.dense()[1]
     assert Fraction(dyn.A[0, 0]) > 0
+
+
+@pytest.mark.parametrize("seed", [1847484836])
+@pytest.mark.parametrize("name", ["TrueOnlineSETD", "TrueOnlineETD", "TrueOnlineTD"])
+def test_a_fixed_point_made_of_numbers_without_a_bound_is_refused(seed, name):
+    """Bounds were infinite there, their products with 0 NaN, and NaN passed every comparison: 3 % off."""
+    floats, exact = adverse.both(adverse.draw_problem(seed)[1])
+
+    def of(problem):
+        return mean_dynamics(problem, getattr(otd, name)()).fixed_point()
+
+    assert adverse.judge(of, floats, exact) in ("refused", "warned", "right")
+
+
+@pytest.mark.parametrize("times", [0.0, 1.0])
+def test_a_bound_that_is_not_a_number_is_no_bound(times):
+    unknown = FloatMatrix(np.eye(2), error=np.full((2, 2), np.inf))
+    factor = FloatMatrix(np.full((2, 2), times), error=0.0)
+    for made in (unknown @ factor, factor @ unknown, unknown.scaled(times), unknown - unknown,
+                 FloatMatrix(np.eye(2), error=np.full((2, 2), np.nan)),
+                 (FloatMatrix(np.eye(2)) @ unknown).T):  # fmt: skip
+        assert not np.isnan(made.dense_error()).any()
+    with pytest.warns(PrecisionWarning, match="0 correct digits"):
+        (unknown @ FloatMatrix(np.ones((2, 2)), error=0.0)).told("a product")
+    with pytest.raises(ObliqueTDError):
+        unknown.solve(FLOAT.column([1.0, 1.0]), "a system")

@@ -309,8 +309,12 @@ def test_the_expected_update_leads_to_the_fixed_point_from_every_start(problem, 
             return
     except (MathematicalError, InputError):
         return
-    d = problem.Phi.shape[1]
-    start = [1, -2, 3, 1, 0, 2][:d]
+    for each in dyn.classes:  # a trajectory ends in one of them
+        check_where_the_flow_leads(each, [1, -2, 3, 1, 0, 2][: problem.Phi.shape[1]])
+
+
+def check_where_the_flow_leads(dyn, start):
+    d = len(start)
     A, b = np.array(dyn.A, dtype=float), np.array(dyn.b, dtype=float).ravel()
     span = np.array(dyn.span, dtype=float).reshape(len(b), -1)
     x = np.array(start + [0] * (len(b) - d), dtype=float)
