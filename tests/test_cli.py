@@ -552,6 +552,7 @@ def test_every_command_is_listed_and_has_an_example():
         assert "Example" in run(command, "--help").stdout
 
 
+@pytest.mark.slow
 def test_shells_can_complete():
     done = process(env={**os.environ, "_OBLIQUETD_COMPLETE": "source_bash"})
     assert "complete -o default -F" in done.stdout

@@ -266,6 +266,7 @@ def g() -> Way[bool]:
 # --- every way --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_outcome_by_outcome_answers_as_all_at_once():
     compare(WAYS["dynamics.expectation.sums_of"], 0, 3, 4, 12)
 
@@ -356,6 +357,7 @@ def test_outcome_by_outcome_is_what_all_outcomes_at_once_are(learner, seed):
 # --- what is remembered, and what kind the numbers are ----------------------------------------
 
 
+@pytest.mark.slow
 def test_no_answer_depends_on_what_was_asked_before():
     """The same questions in another order, nothing forgotten in between."""
     pairs = [(q, a) for q, a, _ in asked(0, 3, 4)]

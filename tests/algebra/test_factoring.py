@@ -187,6 +187,7 @@ class TestTwoSymbols:
         shown = str(otd.compare(problem, ["td", "setd", "etd"]))
         assert all(name in shown for name in ("td", "setd", "etd"))
 
+    @pytest.mark.slow
     def test_the_report_of_kolters_example(self):
         report = report_on(kolter(p="p", discount="gamma"))
         assert {s.name for s in report.learners} >= {"TD", "SETD", "GTD2"}

@@ -46,7 +46,7 @@ def is_right(limits, x):
     return True
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(formulas(), min_size=1, max_size=3), st.lists(numbers, min_size=6, max_size=6))
 def test_a_number_is_in_it_where_all_formulas_are_in_their_sets(limits, tried):
     limits = [limit for limit in limits if limit.formula.has(X)]

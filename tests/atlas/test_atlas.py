@@ -154,6 +154,7 @@ def killed(folder, workers):
     assert done.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_killed_run_goes_on_from_what_is_finished(tmp_path, small, monkeypatch):
     pytest.importorskip("pyarrow")

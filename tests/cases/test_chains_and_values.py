@@ -82,6 +82,7 @@ def test_a_singular_P_is_no_obstacle_and_discount_one_needs_a_terminal_state(ter
     assert students_week(1, terminal, "float").v_pi == pytest.approx([float(x) for x in expected])
 
 
+@pytest.mark.slow
 def test_a_large_sparse_ring_is_evaluated_without_a_dense_matrix():
     """pymdptoolbox issue 10: sparse input was made dense in the checks (3.2 GB here)."""
     n, gamma = 20_000, 0.999

@@ -30,6 +30,7 @@ NEEDED = {"needed", "not known to be needed", "implied by the others", "built in
 IDS = [c.id for c in REGISTRY]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IDS)
 def test_each_assumption_is_dropped(results, name):
     result = results[name]

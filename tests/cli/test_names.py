@@ -67,6 +67,7 @@ def test_each_target_has_its_own_safe_text(name):
     assert not set("\\{}&%$#_^~") & set(plain)
 
 
+@pytest.mark.slow
 @given(names)
 @settings(max_examples=25)
 @example("_")
@@ -105,6 +106,7 @@ def test_a_notebook_shows_a_name_and_no_more(name):
     assert is_tame(problem.to_latex().replace("\n", ""))
 
 
+@pytest.mark.slow
 @given(names)
 @settings(max_examples=8)
 @example("\x1b]0;title\x07\n\u202e")
@@ -158,6 +160,7 @@ def test_every_format_gives_a_name_back(name, tmp_path):
         assert load_model(tmp_path / f"m{ending}").mdp == problem.mdp
 
 
+@pytest.mark.slow
 @hostile
 @pytest.mark.filterwarnings("ignore:the font of the pictures")
 def test_pictures_of_a_model(name):
@@ -170,6 +173,7 @@ def test_pictures_of_a_model(name):
     ax.figure.savefig(io.BytesIO())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [r"$\frac{$", "\x1b\ud800<b>"], ids=ascii)
 @pytest.mark.filterwarnings("ignore:the font of the pictures")
 def test_a_report(name):

@@ -131,6 +131,7 @@ def test_what_runs_without_being_installed_keeps_its_work(monkeypatch, tmp_path,
     assert any(x.get("versions", {}).get("obliquetd") == obliquetd.__version__ for x in notes)
 
 
+@pytest.mark.slow
 def test_in_a_source_tree(tmp_path):
     """A process in which obliquetd has no record of its installation."""
     code = (

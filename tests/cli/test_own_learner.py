@@ -30,6 +30,7 @@ def folder(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_a_file_runs_through_every_command(folder):
     model, tdrc = folder / "model.json", f"{folder}/family.py:TDRC"
     data = strict(

@@ -23,6 +23,7 @@ def symbolic(tmp_path):
     return tmp_path / "m.json"
 
 
+@pytest.mark.slow
 def test_numbers_are_set_before_the_arithmetic_is_chosen(symbolic):
     given = ("--set", "gamma=1/2", "--set", "r=1")
     assert values(symbolic, *given) == ("exact", ["2", "2"])

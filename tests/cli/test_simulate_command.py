@@ -290,6 +290,7 @@ def test_a_learner_without_a_fixed_point_keeps_its_matrix(tmp_path):
     assert " many " in told
 
 
+@pytest.mark.slow
 def test_noise_is_shown_where_it_is_quick_and_on_request(model, tmp_path, monkeypatch):
     data = strict(run("analyze", model, "--json").stdout)["noise"]
     rows = {row["learner"]: row for row in data["learners"]}

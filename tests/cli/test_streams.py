@@ -68,6 +68,7 @@ def test_a_reader_that_has_seen_enough(arguments):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 def test_closed_streams(model):
     for closing in (">&-", "2>&-", ">&- 2>&-"):
         done = subprocess.run(
@@ -159,6 +160,7 @@ def test_an_interrupt_is_no_traceback(tmp_path):
     assert "Traceback" not in told[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 @pytest.mark.parametrize("ending", ["raise typer.Abort from stopped", "return 130", "raise"])
 def test_an_interrupt_amid_an_import_has_the_same_status(ending, tmp_path):

@@ -167,6 +167,7 @@ def test_finite_time_bounds_are_at_least_the_exact_curve(problem, data):
         assert curve.worst_case.ratio >= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(chains(most_states=3), st.data())
 def test_the_bound_along_a_trajectory_is_at_least_the_exact_curve(problem, data):

@@ -105,6 +105,7 @@ def batch_means(problem, learner, steps, width, seed):
     return np.array(out).reshape(-1, width, len(out[0])).sum(axis=1) / math.sqrt(width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", TRACED, ids=repr)
 def test_traces_agree_with_batch_means(learner):
     """60,000 steps in batches of 200: every variance within five standard errors, and the bias of a batch."""

@@ -450,7 +450,16 @@ def test_dependent_features_are_no_full_span():
 
 
 @pytest.mark.parametrize(
-    "learner", [TD(), SETD(), GTD2(), TDRC(), HTD(), ResidualGradient(), TD(lam="1/2")], ids=str
+    "learner",
+    [
+        TD(),
+        SETD(),
+        *(
+            pytest.param(x, marks=pytest.mark.slow)
+            for x in (GTD2(), TDRC(), HTD(), ResidualGradient(), TD(lam="1/2"))
+        ),
+    ],
+    ids=str,
 )
 def test_a_span_of_formulas_is_that_of_each_value_outside_its_critical_ones(learner, monkeypatch):
     """What an outcome's formulas span is picked from them; a value at which they vanish must be told.

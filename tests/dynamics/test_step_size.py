@@ -72,6 +72,7 @@ class TestScales:
             found = step_size_limit(problem, TD(), sampling="iid")
             assert float(found) == pytest.approx(float(2 * mean / square), rel=1e-6)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("sampling", ["iid", "trajectory"])
     @pytest.mark.parametrize("seed", range(3))
     def test_floats_agree_with_the_exact_root(self, seed, sampling):

@@ -33,6 +33,7 @@ LOG = LoggedData(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", LEARNERS)
 def test_every_learner_replays_as_it_is_simulated(key):
     learner = LEARNERS[key](0.25)

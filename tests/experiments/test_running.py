@@ -137,6 +137,7 @@ def test_an_endless_trace_keeps_few_slots(monkeypatch):
     assert len(active.slots.which) < 1_000
 
 
+@pytest.mark.slow
 def test_what_the_target_expects_has_slots_too():
     rng = np.random.default_rng(4)
     outcomes = sparse_outcomes(rng, late=True)

@@ -233,6 +233,7 @@ def test_a_worker_that_dies_loses_no_task(tmp_path):
     assert found == {k: k * k for k in range(8)}
 
 
+@pytest.mark.slow
 def test_workers_that_keep_dying_are_an_error():
     with pytest.raises(BackendError, match=f"died {PATIENCE} times"):
         list(run_tasks(hopeless, [1, 2, 3], workers=2))

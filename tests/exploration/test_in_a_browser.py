@@ -167,6 +167,7 @@ def test_sixty_frames_a_second(opened):
     assert times[36] < 16, times[30:]
 
 
+@pytest.mark.slow
 def test_sliders_by_the_keyboard(opened):
     page = opened("plane")
     page.evaluate(MOVE, [500, 500])

@@ -117,6 +117,7 @@ def check(*arguments, **env):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_the_command_writes_without_coq_and_says_that_nothing_was_checked(tmp_path):
     path, proof = tmp_path / "c.json", tmp_path / "c.v"
     path.write_text(json.dumps(SPIRAL))

@@ -130,6 +130,7 @@ def test_the_command_refuses_what_has_no_file(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 @needs_coq
 def test_the_command_has_coq_check(tmp_path):
     code, out, _ = command("delta-recursion", "trace-unrolled", "-o", str(tmp_path), "--json")

@@ -17,6 +17,7 @@ def rounded(tmp_path):
     return tmp_path / "r.tra"
 
 
+@pytest.mark.slow
 def test_rounded_rows_and_a_choice_of_rewards_reach_every_command(rounded, tmp_path):
     start = ["--discount", "1/2"]
     assert "--reward steps" in run("analyze", rounded, *start, expect=2).stderr

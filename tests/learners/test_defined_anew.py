@@ -70,6 +70,7 @@ def test_a_quantity_is_of_the_rule_as_it_is_now(ask, later, notebook):
     assert ASKED[ask](notebook["Mine"]) == ASKED[ask](fresh["Mine"])
 
 
+@pytest.mark.slow
 def test_a_run_is_of_the_rule_as_it_is_now(notebook):
     problem = two_state(0.9, reward=1)
 

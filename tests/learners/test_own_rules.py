@@ -241,7 +241,11 @@ def off_policy(discount="9/10", features=((1, 0), (1, 1), (0, 2)), target=("3/4"
     )
 
 
-@pytest.mark.parametrize("kind", NAMES, indirect=True)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(name, marks=pytest.mark.slow if k > 1 else ()) for k, name in enumerate(NAMES)],
+    indirect=True,
+)
 def test_one_file_is_enough(kind):
     learner = kind(lam="1/2")
     assert check(learner).ok

@@ -82,6 +82,7 @@ def test_domains_are_readable(name):
     assert_readable(mdp_graph(DOMAINS[name]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(len(RANDOM)))
 def test_random_models_are_readable(seed):
     ax = mdp_graph(RANDOM[seed])

@@ -260,6 +260,7 @@ def test_multiplicities_are_exact_and_a_crowd_at_0_is_enlarged():
     assert any(near.get_xlim()[0] < x < 0 for x in shown)
 
 
+@pytest.mark.slow
 def test_paths_say_whether_they_arrived_and_samples_how_far_off_they_stay():
     problem = random_problem(3, 2, seed=4)
     dyn = mean_dynamics(problem, TD())

@@ -263,6 +263,7 @@ def test_several_closed_classes():
 # --- at work ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_simulated_means_are_the_exact_ones():
     """Theta after 12 steps, over 2000 runs: within 5 standard errors of its exact mean."""
     problem, first = episodes(arithmetic="float"), [1, -1]
@@ -437,6 +438,7 @@ def test_fields_change_as_over_states():
     assert "5 pairs" in repr(problem)
 
 
+@pytest.mark.slow
 def test_analysis_and_report():
     problem = episodes()
     analysis = analyze(problem)

@@ -265,6 +265,7 @@ def test_symbols_are_replaced_at_once(formula, values, expected):
     assert sp.expand(sp.together(reward - sp.sympify(expected))) == 0
 
 
+@pytest.mark.slow
 @given(st.permutations(["p", "q", "r"]), st.lists(st.integers(1, 9), min_size=3, max_size=3))
 def test_exchanging_symbols_and_then_numbers_is_numbers_exchanged(order, numbers):
     names = ["p", "q", "r"]

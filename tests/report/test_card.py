@@ -102,6 +102,7 @@ def card(setd):
     return card_page(setd, otd.SETD())
 
 
+@pytest.mark.slow
 def test_a_card_has_all_that_it_should(card, setd):
     checker = Checker()
     checker.feed(card)

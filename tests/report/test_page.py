@@ -205,6 +205,7 @@ def test_in_a_browser(browser, pages, tmp_path, width, scheme):
         page.close()
 
 
+@pytest.mark.slow
 def test_the_command_makes_the_same_page_every_time(pages, tmp_path):
     from tests.test_cli import run
 

@@ -88,6 +88,7 @@ def judged(name, learners, runs=20):
     return {sentence.says: sentence for sentence in STUDIES[name].judge(found)}
 
 
+@pytest.mark.slow
 def test_a_turned_sign_turns_verdicts(baird):
     """Each learner broken in turn: comparisons that praise the other one now hold."""
     usual = verdicts(baird[1])

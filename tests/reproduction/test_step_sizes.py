@@ -96,6 +96,7 @@ def test_no_case_is_without_its_sentence():
             assert value == factor * printed[key]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LENGTHS)
 def test_the_runs_are_as_long_as_printed(case):
     _, text, steps = LENGTHS[case]
