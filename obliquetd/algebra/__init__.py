@@ -3,6 +3,7 @@
 from obliquetd.algebra.expressions import parse_expression
 from obliquetd.algebra.field import FieldArithmetic, FieldMatrix
 from obliquetd.algebra.floating import FLOAT, FloatArithmetic, FloatMatrix, SolveReport
+from obliquetd.algebra.geometric import geometric_sum
 from obliquetd.algebra.matrix import Arithmetic, GeneralSolution, Matrix
 from obliquetd.algebra.numbers import (
     Kind,
@@ -56,6 +57,7 @@ __all__ = [
     "exact_distribution",
     "exact_root",
     "exactify",
+    "geometric_sum",
     "is_long",
     "join_kinds",
     "kind_of",

@@ -17,6 +17,7 @@ from obliquetd.algebra.krylov import layout
 from obliquetd.algebra.large_chain import eliminated, walked
 from obliquetd.algebra.matrix import Matrix
 from obliquetd.algebra.rounding import EPS, NORMAL
+from obliquetd.algebra.watched import watched
 from obliquetd.algebra.ways import Way
 
 __all__ = ["stationary"]
@@ -113,28 +114,13 @@ def _usable(xi: npt.NDArray[Any]) -> bool:
 
 
 def _dense(P: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Grassmann, Taksar and Heyman: eliminate state after state, keeping the chain watched on the states that remain.
-
-    The moves among the states before a block are brought up to date once for its states together, by a
-    matrix product. Nothing is subtracted, so that the order of the sums is no matter for their digits.
-    """
-    watched = np.array(P, dtype=float)
-    n = len(watched)
-    for end in range(n, 0, -AT_ONCE):
-        begin = max(end - AT_ONCE, 0)
-        rows, columns = watched[begin:end, :end], watched[:begin, begin:end]
-        for k in range(end - 1, max(begin, 1) - 1, -1):
-            j, moves = k - begin, watched[k, :k]
-            watched[:k, k] /= moves.sum()  # in place of 1 - P(k, k), without subtraction
-            rows[:j, :k] += rows[:j, k, None] * moves
-            if begin:
-                columns[:, :j] += columns[:, j, None] * moves[begin:]
-        if begin:
-            watched[:begin, :begin] += columns @ rows[:, :begin]
+    """Grassmann, Taksar and Heyman on all states, which are taken back in turn."""
+    found, _ = watched(P)
+    n = len(found)
     xi = np.empty(n)
     xi[0] = 1.0
     for k in range(1, n):
-        xi[k] = xi[:k] @ watched[:k, k]
+        xi[k] = xi[:k] @ found[:k, k]
     return xi / xi.sum()  # type: ignore[no-any-return]
 
 
@@ -173,8 +159,6 @@ CHEAP_BAND: Way[float] = 2e8
 """Operations of an elimination in a band up to which it is quicker than a walk."""
 LARGEST_DENSE_CHAIN: Way[int] = 3_000
 """States of a slow chain of far moves up to which the dense elimination takes it (20 s)."""
-AT_ONCE: Way[int] = 16
-"""States that the dense elimination takes together."""
 POWER_STEPS = 200
 """Steps of the chain that look for a state of large weight."""
 

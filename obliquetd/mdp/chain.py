@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Matrix, parse_number, stationary
+from obliquetd.algebra import Matrix, geometric_sum, parse_number, stationary
 from obliquetd.algebra.ways import Way
 from obliquetd.errors import InputError, LabelError, StationaryError
 
@@ -213,18 +213,21 @@ class MarkovChain:
         return self.distributions[0]
 
     @cached_property
-    def _inner(self) -> tuple[list[int], Matrix]:
-        """The transient states, and I - Q with Q the moves among them."""
-        states = [i for members, closed in self.components if not closed for i in members]
-        states.sort()
-        identity = self.P.arithmetic.identity(len(states))
-        return states, identity - self.P.submatrix(states, states)
+    def _transient(self) -> list[int]:
+        return sorted(i for members, closed in self.components if not closed for i in members)
 
-    def _with_transient(self, inside: list[list[Any]], right: Matrix, what: str) -> Matrix:
-        """Rows of closed classes as given, those of transient states from (I - Q) x = right."""
-        states, system = self._inner
+    def _until_absorbed(self, inside: list[list[Any]], right: Matrix, what: str) -> Matrix:
+        """Rows of closed classes as given, those of transient states the sum over k of Q^k right.
+
+        Q are the moves among transient states, and what its rows miss of one are those into closed classes.
+        """
+        states = self._transient
         if states:
-            for i, row in zip(states, system.solve(right, what).rows(), strict=True):
+            members = [i for m, closed in self.components if closed for i in m]
+            ones = self.P.arithmetic.column([self.P.arithmetic.one] * len(members))
+            Q, leak = self.P.submatrix(states, states), self.P.submatrix(states, members) @ ones
+            solved = geometric_sum(Q, leak, right, what)
+            for i, row in zip(states, solved.rows(), strict=True):
                 inside[i] = row
         return self.P.arithmetic.matrix(inside, (len(inside), right.shape[1]))
 
@@ -238,9 +241,8 @@ class MarkovChain:
             for i in members:
                 rows[i][k] = one
         entered = self.P @ self.P.arithmetic.matrix(rows, (len(rows), len(classes)))
-        states = self._inner[0]
-        right = entered.submatrix(states, range(len(classes)))
-        return self._with_transient(rows, right, "the absorption equation")
+        right = entered.submatrix(self._transient, range(len(classes)))
+        return self._until_absorbed(rows, right, "the absorption equation")
 
     @property
     def absorption_probabilities(self) -> Any:
@@ -267,9 +269,9 @@ class MarkovChain:
         0 inside closed classes; (I - Q) t = 1 elsewhere (Kemeny and Snell 1960, Theorem 3.3.5).
         """
         arithmetic = self.P.arithmetic
-        right = arithmetic.column([arithmetic.one] * len(self._inner[0]))
+        right = arithmetic.column([arithmetic.one] * len(self._transient))
         inside = [[arithmetic.zero] for _ in self.labels]
-        return self._with_transient(inside, right, "the equation of times").public_vector()
+        return self._until_absorbed(inside, right, "the equation of times").public_vector()
 
     def long_run_average(self, values: Any) -> Any:
         """The limit of the average of values(S_0), ..., values(S_t) from each state, n of them.
@@ -317,24 +319,23 @@ class MarkovChain:
         return self.absorption @ self.P.arithmetic.column(averages)
 
 
-def discount_free_classes(P_gamma: Matrix) -> list[list[int]]:
+def discount_free_classes(P_gamma: Matrix, leak: Matrix) -> list[list[int]]:
     """The closed sets of states on which no discount is ever applied.
 
     Parameters
     ----------
     P_gamma : Matrix of shape (n, n)
         P_pi with each transition times its discount.
+    leak : Matrix of shape (n, 1)
+        What its rows miss of one, 0 only where no discount is applied.
 
     Returns
     -------
     list of sorted lists of state indices
-        L_pi = I - P_gamma is singular exactly where this is not empty. Among floats a row
-        has no discount where its sum is one up to the rounding of its own numbers.
+        I - P_gamma is singular exactly where this is not empty.
     """
-    n, arithmetic = P_gamma.shape[0], P_gamma.arithmetic
-    ones = arithmetic.column([arithmetic.one] * n)
-    leak = (ones - P_gamma @ ones).cleaned().entries()
-    if all(leak):
+    missing = leak.entries()
+    if all(missing):
         return []
-    chain = MarkovChain(P_gamma, range(n))
-    return [m for m, closed in chain.components if closed and not any(leak[i] for i in m)]
+    chain = MarkovChain(P_gamma, range(P_gamma.shape[0]))
+    return [m for m, closed in chain.components if closed and not any(missing[i] for i in m)]

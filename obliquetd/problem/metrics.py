@@ -18,7 +18,6 @@ from obliquetd.algebra.factoring import factored
 from obliquetd.algebra.roots import real_roots
 from obliquetd.algebra.ways import Way
 from obliquetd.errors import KindError, SignUndecidedError, SingularError
-from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
@@ -106,11 +105,12 @@ def return_variance(ops: Operators) -> Matrix:
     """
     weight = ops.pi * ops.probability
     kernel = ops.square(weight * ops.row_discount * ops.row_discount)
-    closed = discount_free_classes(kernel)
+    d = ops.row_discount
+    leak = ops.by_state(weight, -(d - ops.arithmetic.one), d + ops.arithmetic.one)
 
     def total(squares: Any) -> Matrix:
         source = ops.by_state(weight * squares)
-        return ops.discounted_sum(kernel, source, closed, "the second-moment system")
+        return ops.discounted_sum(kernel, leak, source, "the second-moment system")
 
     if ops.arithmetic.kind == "float":
         delta, error, unit = accurate_td_errors(ops)

@@ -32,13 +32,20 @@ what a learner samples alike: the update pulls its estimate to 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, stationary
+from obliquetd.algebra import (
+    Arithmetic,
+    FloatMatrix,
+    Matrix,
+    geometric_sum,
+    number_text,
+    stationary,
+)
 from obliquetd.algebra.storage import listed
 from obliquetd.algebra.ways import Way
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
@@ -86,6 +93,15 @@ class Operators(Decided, Rows):
     def P_gamma(self) -> Matrix:
         """P_pi with each transition times its discount."""
         return self.square(self.pi, self.probability, self.row_discount)
+
+    @cached_property
+    def leak(self) -> Matrix:
+        """What the rows of P_gamma miss of one: the sums of pi p (1 - g)."""
+        return self.leaking(self.pi, self.row_discount)
+
+    def leaking(self, chances: Any, discount: Any) -> Matrix:
+        """The same of another policy's chances and other discounts."""
+        return self.by_state(chances, self.probability, -(discount - self.arithmetic.one))
 
     @cached_property
     def L_pi(self) -> Matrix:
@@ -168,7 +184,8 @@ class Operators(Decided, Rows):
         start, zero = self.start or {}, self.arithmetic.zero
         h = self.arithmetic.column([start.get(i, zero) for i in range(self.n)])
         kernel = self.square(self.mu, self.probability, self.row_discount)
-        closed = discount_free_classes(kernel)
+        leak = self.leaking(self.mu, self.row_discount)
+        closed = discount_free_classes(kernel, leak)
         begin = {i for i, p in enumerate(h.entries()) if p}
         endless = [self.names(c) for c in closed if begin & leading_to(kernel, c)]
         if endless:
@@ -179,7 +196,8 @@ class Operators(Decided, Rows):
                 endless,
                 {},
             )
-        return self._solve_outside(kernel.T, h, {i for c in closed for i in c}, "I - P_b,gamma'")
+        outside = {i for c in closed for i in c}
+        return self._sum_outside(kernel, leak, h, outside, "I - P_b,gamma'", transposed=True)
 
     @cached_property
     def unvisited(self) -> tuple[int, ...]:
@@ -264,50 +282,61 @@ class Operators(Decided, Rows):
     @cached_property
     def undiscounted(self) -> list[list[int]]:
         """Closed classes of the target chain on which no discount is applied."""
-        return discount_free_classes(self.P_gamma)
+        return discount_free_classes(self.P_gamma, self.leak)
 
     @cached_property
     def v_pi(self) -> Matrix:
         """The value function: L_pi v = r_pi."""
-        return self.discounted_sum(self.P_gamma, self.r_pi, self.undiscounted, "L_pi")
+        return self.discounted_sum(self.P_gamma, self.leak, self.r_pi, "L_pi")
 
-    def discounted_sum(
-        self, kernel: Matrix, source: Matrix, closed: list[list[int]], what: str
-    ) -> Matrix:
-        """The sum over k of kernel^k source, by solving (I - kernel) v = source.
+    def discounted_sum(self, kernel: Matrix, leak: Matrix, source: Matrix, what: str) -> Matrix:
+        """The sum over k of kernel^k source, of a kernel whose rows miss ``leak`` of one.
 
         It is zero where no source is ever reached, and the other states are solved for: a
         zero that the chain makes is no matter of rounding. On a closed class without
         discount the sum is finite only where the source is zero throughout (the absorbing
         state of Sutton and Barto, Section 3.4).
         """
+        closed = discount_free_classes(kernel, leak)
         sources = np.unique(source.cleaned().support()[0])
         endless = [c for c in closed if np.isin(sources, c).any()]
         if endless:
-            raise self._endless(kernel, source, closed, endless)
+            raise self._endless(kernel, leak, source, closed, endless)
         silent = np.flatnonzero(~_leads_to(kernel, sources)).tolist()
-        return self._solve_outside(kernel, source, set(silent), what)
+        return self._sum_outside(kernel, leak, source, set(silent), what)
 
-    def _solve_outside(
-        self, kernel: Matrix, source: Matrix, excluded: set[int], what: str
+    def _sum_outside(
+        self,
+        kernel: Matrix,
+        leak: Matrix,
+        source: Matrix,
+        excluded: set[int],
+        what: str,
+        *,
+        transposed: bool = False,
     ) -> Matrix:
-        """The solution on the other states, where those excluded count zero."""
+        """The sum on the other states, where those excluded count zero."""
         if not excluded:
-            known = kernel is self.P_gamma
-            system = self.L_pi if known else self.arithmetic.identity(self.n) - kernel
-            return system.solve(source, what)
+            return geometric_sum(kernel, leak, source, what, transposed=transposed)
         rest = [i for i in range(self.n) if i not in excluded]
-        inner = self.arithmetic.identity(len(rest)) - kernel.submatrix(rest, rest)
-        solved = inner.solve(source.submatrix(rest, [0]), what)
+        apart = self.arithmetic.column([self.arithmetic.one] * len(excluded))
+        missing = leak.submatrix(rest, [0]) + kernel.submatrix(rest, sorted(excluded)) @ apart
+        inner, right = kernel.submatrix(rest, rest), source.submatrix(rest, [0])
+        solved = geometric_sum(inner, missing, right, what, transposed=transposed)
         return self.arithmetic.embedded(solved, rest, self.n)
 
     def _endless(
-        self, kernel: Matrix, source: Matrix, closed: list[list[int]], endless: list[list[int]]
+        self,
+        kernel: Matrix,
+        leak: Matrix,
+        source: Matrix,
+        closed: list[list[int]],
+        endless: list[list[int]],
     ) -> UndiscountedError:
         """The error, with the values of all states that never reach an endless class."""
         doomed = leading_to(kernel, [i for c in endless for i in c])
         silent = {k for c in closed for k in c if k not in doomed}
-        solved = self._solve_outside(kernel, source, doomed | silent, "L_pi").entries()
+        solved = self._sum_outside(kernel, leak, source, doomed | silent, "L_pi").entries()
         values = {
             self.labels[k]: self.arithmetic.public(solved[k])
             for k in range(self.n)
@@ -315,53 +344,72 @@ class Operators(Decided, Rows):
         }
         classes = [self.names(c) for c in endless]
         others = f"; the values of the other states are in the error: {values}" if values else ""
+        limits = [self._limit(kernel, source, c) for c in endless]
+        if all(limits):
+            tends = {state: value for limit in limits if limit for state, value in limit.items()}
+            shown = ", ".join(f"{s}: {number_text(x)}" for s, x in list(tends.items())[:8])
+            collects = (
+                "goes on collecting rewards with a mean of 0, so that no return settles. Discount 1 is refused "
+                f"on a closed class; as a discount below 1 goes to 1, the values tend to {shown}"
+                f"{', ...' if len(tends) > 8 else ''}"
+            )
+        else:
+            collects = (
+                "goes on collecting reward, so the return is not finite. Use a discount below 1, or let the "
+                "episode end (a transition of discount 0)"
+            )
         return UndiscountedError(
-            f"{self._no_discount(kernel, endless)} the closed class "
-            f"{' and '.join(map(str, classes[:4]))} never reaches a terminal state and goes on "
-            "collecting reward, so the return is not finite. Use a discount below 1, or let the "
-            "episode end (a transition of discount 0)" + others,
+            f"{self._no_discount()} the closed class {' and '.join(map(str, classes[:4]))} never "
+            f"reaches a terminal state and {collects}{others}",
             classes,
             values,
         )
 
-    def _no_discount(self, kernel: Matrix, classes: list[list[int]]) -> str:
-        """How an error says that no discount is applied on some classes."""
-        ones = self.arithmetic.column([self.arithmetic.one] * self.n)
-        leak = (ones - kernel @ ones).entries()
-        most = (
-            max(abs(leak[i]) for c in classes for i in c) if self.arithmetic.kind == "float" else 0
-        )
-        if not most or self.discount == 1:
-            return "with discount 1"
-        return (
-            f"with a discount that floats do not tell from 1 here ({most:.1g} below; "
-            "arithmetic='exact' does)"
+    def _limit(self, kernel: Matrix, source: Matrix, closed: list[int]) -> dict[Hashable, Any]:
+        """What the sums of a closed class tend to as a discount goes to 1; nothing where they are infinite.
+
+        With mu the stationary distribution of the class and mu' r = 0, it is the x with (I - P + 1 mu') x = r
+        (Puterman 1994, Appendix A.5).
+        """
+        P, r = kernel.submatrix(closed, closed), source.submatrix(closed, [0])
+        mu = stationary(P)
+        if not (mu.T @ r).cleaned().is_zero():
+            return {}
+        ones = self.arithmetic.column([self.arithmetic.one] * len(closed))
+        system = self.arithmetic.identity(len(closed)) - P + ones @ mu.T
+        return dict(
+            zip(self.names(closed), system.solve(r, "I - P + 1 mu'").public_list(), strict=True)
         )
 
-    @property
-    def transposed_L(self) -> Matrix:
-        """L_pi', once it is known to be invertible."""
+    def _no_discount(self) -> str:
+        """How an error says that no discount is applied on some classes."""
+        if self.discount == self.arithmetic.one and self.inputs.discount != 1:
+            return "with a discount that floats do not tell from 1 (arithmetic='exact' does)"
+        return "with discount 1"
+
+    def transposed_sum(self, right: Matrix) -> Matrix:
+        """L_pi^-T right, once L_pi is known to be invertible."""
         if self.undiscounted:
             classes = [self.names(c) for c in self.undiscounted]
             inside = self.undiscounted[0]
             weights = stationary(self.P_gamma.submatrix(inside, inside))
             raise SingularError(
-                f"L_pi is singular: {self._no_discount(self.P_gamma, [inside])} the chain never leaves "
+                f"L_pi is singular: {self._no_discount()} the chain never leaves "
                 f"{classes[0]}. Use a discount below 1, or make those states terminal (no outgoing transition, or a "
                 "transition of discount 0)",
                 self.arithmetic.embedded(weights, inside, self.n).public(),
             )
-        return self.L_pi.T
+        return geometric_sum(self.P_gamma, self.leak, right, "L_pi'", transposed=True)
 
     @cached_property
     def X_star(self) -> Matrix:
         """L_pi^-T Xi Phi (Eq. 4)."""
-        return self.transposed_L.solve(self.Xi_Phi, "L_pi'")
+        return self.transposed_sum(self.Xi_Phi)
 
     @cached_property
     def f(self) -> Matrix:
         """L_pi^-T xi, the expected emphasis."""
-        return self.transposed_L.solve(self.xi, "L_pi'")
+        return self.transposed_sum(self.xi)
 
 
 def leading_to(kernel: Matrix, states: Iterable[int]) -> set[int]:

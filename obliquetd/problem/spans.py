@@ -47,7 +47,7 @@ def spanning_X_star(ops: Operators) -> Matrix:
         if s[-1] > APART or not s[-1]:
             break
         T = (T / sizes) @ (turned.T / s)
-        X = ops.transposed_L.solve(ops.Xi_Phi @ FloatMatrix(T, error=0.0), "L_pi'")
+        X = ops.transposed_sum(ops.Xi_Phi @ FloatMatrix(T, error=0.0))
     return X
 
 

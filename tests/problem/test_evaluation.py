@@ -338,7 +338,7 @@ class TestUndiscounted:
             _ = problem.v_pi
         assert caught.value.values == {"c": -1, "T": 0}
         with pytest.raises(SingularError, match="L_pi is singular") as singular:
-            _ = problem.native.transposed_L
+            _ = problem.replace(xi=[1] * 5).X_star
         assert problem.L_pi.T * singular.value.null_vector == sp.zeros(5, 1)
 
     def test_an_absorbing_state_without_reward_is_worth_nothing(self):
@@ -366,15 +366,69 @@ class TestUndiscounted:
         assert PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1).values == {"s": 2}
 
     @pytest.mark.parametrize("gap", [2.0**-52, 2.0**-50, 1e-15])
-    def test_floats_next_to_one_are_not_said_to_be_one(self, gap):
+    def test_floats_next_to_one_keep_their_digits(self, gap):
         floats = PolicyEvaluation.from_chain([[0, 1.0], [1.0, 0]], [1.0, 1], discount=1 - gap)
-        for quantity in ("v_pi", "X_star"):
-            with pytest.raises((UndiscountedError, SingularError)) as caught:
-                getattr(floats, quantity)
-            assert "with discount 1 " not in str(caught.value)
-            assert "floats do not tell from 1" in str(caught.value)
+        exact = floats.replace(discount=Fraction(1 - gap), arithmetic="exact")
+        for quantity in ("v_pi", "X_star", "f"):
+            wanted = np.array(getattr(exact, quantity), dtype=float)
+            assert getattr(floats, quantity).ravel() == pytest.approx(wanted.ravel(), rel=1e-12)
+
+    def test_a_discount_that_no_float_tells_from_one_is_not_said_to_be_one(self):
+        near = "0." + 20 * "9"
+        floats = PolicyEvaluation.from_chain([[1]], [1], discount=near, arithmetic="float")
+        with pytest.raises(UndiscountedError, match="floats do not tell from 1") as caught:
+            _ = floats.v_pi
+        assert "with discount 1 " not in str(caught.value)
         exact = floats.replace(arithmetic="exact")  # the way out that is named
-        assert exact.v_pi[0] == 1 / (1 - exact.discount)
+        assert exact.v_pi[0] == 10**20
+
+    @pytest.mark.parametrize("leave", [1e-15, 2.0**-50, 1e-300])
+    def test_a_state_that_is_rarely_left_is_left(self, leave):
+        rows = [("s", "x", "s", 1 - leave, 1.0), ("s", "x", "end", leave, 1.0)]
+        mdp = MDP.from_transitions(rows)
+        problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1.0, start={"s": 1})
+        assert problem.v_pi[0] == pytest.approx(1 / leave, rel=1e-12)
+        visits = problem.native.occupancy.public_vector()
+        assert visits[0] == pytest.approx(1 / leave, rel=1e-12)
+        chain = problem.replace(start=None).target_chain
+        assert chain.absorption_probabilities[0] == pytest.approx([1.0])
+        assert chain.absorption_times[0] == pytest.approx(1 / leave, rel=1e-12)
+
+    def test_chances_far_below_the_rounding_of_a_row_are_told_apart(self):
+        rows = [
+            ("a", "x", "a", 1 - 3e-20, 0),
+            ("a", "x", "T1", 1e-20, 0),
+            ("a", "x", "T2", 2e-20, 0),
+        ]
+        mdp = MDP.from_transitions(rows)
+        chain = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1.0).chain
+        assert sorted(chain.absorption_probabilities[0]) == pytest.approx([1 / 3, 2 / 3], rel=1e-14)
+
+    @pytest.mark.parametrize("kind", [str, float])
+    def test_a_closed_class_whose_mean_reward_is_zero_has_a_limit(self, kind):
+        P, r = [["1/2", "1/2"], ["1/4", "3/4"]], ["2", "-1"]
+        if kind is float:
+            P, r = [[0.5, 0.5], [0.25, 0.75]], [2.0, -1.0]
+        problem = PolicyEvaluation.from_chain(P, r, discount=kind(1))
+        with pytest.raises(UndiscountedError, match="mean of 0") as caught:
+            _ = problem.v_pi
+        told = str(caught.value).split("tend to ")[1]
+        assert told == ("0: 8/3, 1: -4/3" if kind is str else "0: 2.66667, 1: -1.33333")
+        if kind is str:
+            values = problem.replace(discount="gamma").v_pi
+            limits = [sp.limit(v, sp.Symbol("gamma"), 1, "-") for v in values]
+            assert limits == [sp.Rational(8, 3), sp.Rational(-4, 3)]
+
+    def test_a_limit_is_told_where_every_endless_class_has_one(self):
+        """Periodic, with a class beside it that collects reward, and without."""
+        rows = [("a", "x", "b", 1, 1), ("b", "x", "a", 1, -1), ("c", "x", "T", 1, 4)]
+        beside = [("d", "x", "d", 1, 1)]
+        for more, word in (([], "tend to a: 1/2, b: -1/2"), (beside, "is not finite")):
+            mdp = MDP.from_transitions(rows + more)
+            problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1)
+            with pytest.raises(UndiscountedError, match=word) as caught:
+                _ = problem.v_pi
+            assert caught.value.values == {"c": 4, "T": 0}
 
     @pytest.mark.parametrize("one", [1, 1.0, "1"])
     def test_one_is_said_to_be_one(self, one):
