@@ -21,10 +21,14 @@ MADE_BY = "Made by obliquetd"
 LONGEST_NAME = 40
 """Letters of a name that fit a picture."""
 CONTROL = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+    "[\x00-\x1f\x7f-\x9f\xad\u180e\u200b\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
 """Characters that are obeyed and not seen: the controls of terminals, line ends, marks that turn the
-direction of writing, halves of surrogate pairs, which no encoding can write, and what is no character."""
+direction of writing, soft hyphens and spaces of no width, halves of surrogate pairs, which no encoding can write,
+and what is no character."""
+
+WITHOUT_INK = re.compile(r"[\s\u115f\u1160\u200c-\u200f\u2800\u3164\uffa0]*")
+"""What shows nothing: blanks, fillers and joiners; a name of such alone is written in escapes."""
 
 
 def visible(text: Any) -> str:
@@ -34,8 +38,13 @@ def visible(text: Any) -> str:
     --------
     >>> visible("a\x1b[31mb\n")
     'a\\x1b[31mb\\n'
+    >>> visible("\u200b"), visible("\u200d")
+    ('\\u200b', '\\u200d')
     """
-    return CONTROL.sub(lambda m: m[0].encode("unicode_escape").decode(), str(text))
+    shown = CONTROL.sub(lambda m: m[0].encode("unicode_escape").decode(), str(text))
+    if shown.isascii() or not WITHOUT_INK.fullmatch(shown):
+        return shown
+    return shown.encode("unicode_escape").decode()
 
 
 def html_text(text: Any) -> str:

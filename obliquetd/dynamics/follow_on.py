@@ -77,12 +77,13 @@ def follow_on_second_moment(problem: PolicyEvaluation, beta: Any = None) -> Any:
     With zeta(s) = E[F 1{s}] = f(s) and q(s) = E[F^2 1{s}],
     q(s') = xi(s') + 2 sum of mu p g rho f(s) + sum of mu p (g rho)^2 q(s).
 
-    Given beta, g is beta times the row's own discount, here and in f, as in ETD(lambda, beta).
+    Given beta, g is beta times the row's own discount, here and in f, as in ETD(lambda, beta). In a terminal state,
+    after which an episode begins anew, there is no trace, and the entry is 0.
 
     Raises
     ------
     UndefinedError
-        At states that the behaviour never visits.
+        At other states that the behaviour never visits.
     InputError
         For weights xi that are not stationary.
 
@@ -103,9 +104,12 @@ def follow_on_second_moment(problem: PolicyEvaluation, beta: Any = None) -> Any:
             "behaviour chain's stationary distribution; the weights xi that were given are not "
             "stationary. Leave xi out"
         )
-    if ops.unvisited:
+    missing = [i for i in ops.unvisited if i not in set(ops.terminal)]
+    if missing:
         raise UndefinedError(
-            f"the states {ops.names(ops.unvisited)[:8]} are never visited", ops.names(ops.unvisited)
+            f"the states {ops.names(missing)[:8]} are never visited, so that there is no trace in them; leave "
+            "them out of the model",
+            ops.names(missing),
         )
     if not second_moment_is_finite(problem, beta):
         return sp.ImmutableDenseMatrix([sp.oo] * ops.n)
@@ -114,5 +118,4 @@ def follow_on_second_moment(problem: PolicyEvaluation, beta: Any = None) -> Any:
     f = ops.f if beta is None else (identity - moved).solve(ops.xi, "the mean follow-on trace")
     source = ops.xi + (moved @ f).scaled(two)
     q = (identity - _kernel(ops, decays)).T.solve(source, "I - K'")
-    inverse = [ops.arithmetic.one / w for w in ops.xi.entries()]
-    return q.scale_rows(ops.arithmetic.column(inverse)).public_vector()
+    return q.scale_rows(ops.over_xi).public_vector()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import secrets
 import stat
@@ -16,6 +17,10 @@ __all__ = ["LARGEST_FILE", "fresh_file", "fresh_files", "read_bytes", "read_text
 
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is read."""
+
+
+LINES = "a log with a JSON object a line is read by obliquetd.formats.read_log(pandas.read_json(file, lines=True))"
+"""What an error says of JSON lines."""
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -68,10 +73,17 @@ def read_text(path: str | Path) -> str:
     ModelFileError
         Where the file is missing, too large, no regular file, or no UTF-8 text.
     """
+    data = read_bytes(path)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ModelFileError(
+            f"{path} is UTF-16 text; expected UTF-8. Save it as such, or run iconv -f UTF-16 -t UTF-8 on it"
+        )
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ModelFileError(f"{path} is not UTF-8 text (byte {error.start})") from None
+        raise ModelFileError(
+            f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
 
 
 @contextmanager

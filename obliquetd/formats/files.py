@@ -9,7 +9,7 @@ from typing import Any
 from obliquetd.algebra import number_text
 from obliquetd.errors import FormatWarning, InputError, ModelFileError
 from obliquetd.formats import arrays, drn, graphml, log, model, prism
-from obliquetd.formats.disk import path_of
+from obliquetd.formats.disk import LINES, path_of
 from obliquetd.formats.format import Format, known_fields
 from obliquetd.formats.model import evaluation, model_to_dict
 from obliquetd.mdp import Policy
@@ -41,7 +41,10 @@ def format_of(path: str | Path) -> Format:
     """
     ending = Path(path).suffix
     if ending.lower() not in FORMATS:
-        raise ModelFileError(f"{path} has the ending {ending or 'none'!r}; expected {endings()}")
+        lines = f"; {LINES}" if ending.lower() in (".jsonl", ".ndjson") else ""
+        raise ModelFileError(
+            f"{path} has the ending {ending or 'none'!r}; expected {endings()}{lines}"
+        )
     return FORMATS[ending.lower()]
 
 

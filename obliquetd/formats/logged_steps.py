@@ -9,7 +9,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,11 +79,7 @@ def check_heading(heading: list[Any], count: int, file: Path | str) -> list[Any]
     double = next((name for name in names if names.count(name) > 1), None)
     wrong = ""
     if unknown:
-        same = MEANT.get(str(unknown[0]).strip().lower())
-        hint = (
-            f"call it {same!r} if it means the same; " if same else did_you_mean(unknown[0], known)
-        )
-        wrong = f"the unknown column {unknown[0]!r}; {hint}"
+        wrong = _about_unknown(str(unknown[0]), heading, known)
     elif missing:
         wrong = f"no column {missing[0]!r}; "
     elif double is not None:
@@ -97,6 +93,21 @@ def check_heading(heading: list[Any], count: int, file: Path | str) -> list[Any]
     if not count:
         raise ModelFileError(f"{file} holds no transition")
     return names
+
+
+def _about_unknown(name: str, heading: list[Any], known: Iterable[str]) -> str:
+    """What is wrong with a column that is not known, and a way out."""
+    parting = next((mark for mark in (";", "\t", "|") if mark in name), None)
+    if len(heading) == 1 and parting:
+        return f"columns that {parting!r} parts; write it with commas, as pandas' to_csv does; "
+    if heading.index(name) == 0 and (not name.strip() or name == "Unnamed: 0"):
+        return (
+            "a first column without a name, as of pandas' index; leave it out, as to_csv(file, index=False) "
+            "does; "
+        )
+    same = MEANT.get(name.strip().lower())
+    hint = f"call it {same!r} if it means the same; " if same else did_you_mean(name, known)
+    return f"the unknown column {name!r}; {hint}"
 
 
 def steps_of_frame(frame: Any) -> list[LoggedStep]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from obliquetd.errors import ModelFileError
-from obliquetd.formats.disk import fresh_file, read_text
+from obliquetd.formats.disk import LINES, fresh_file, read_text
 
 __all__ = ["parse_json", "read_json", "write_json"]
 
@@ -43,8 +43,10 @@ def parse_json(text: str, where: str) -> Any:
     except ModelFileError as error:
         raise ModelFileError(f"{where}: {error}") from None
     except json.JSONDecodeError as error:
+        lines = error.msg == "Extra data" and error.lineno > 1
+        advice = f"; {LINES}" if lines else ""
         raise ModelFileError(
-            f"{where} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+            f"{where} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}{advice}"
         ) from None
     except RecursionError:
         raise ModelFileError(f"{where} is nested too deeply") from None

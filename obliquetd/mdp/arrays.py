@@ -205,8 +205,9 @@ def _lookup(R: Any, name: str, where: Any, size: tuple[int, int]) -> Column:
     array = _array(R.toarray() if _is_sparse(R) else R, name)
     shapes = {(n,): (s,), (n, k): (s, a), (k, n, n): (a, s, t)}
     if array.shape not in shapes:
+        turned = f"; give {name}.T" if array.shape == (k, n) else ""
         raise InputError(
-            f"{name} has shape {array.shape}; expected ({n},), ({n}, {k}) or ({k}, {n}, {n})"
+            f"{name} has shape {array.shape}; expected ({n},), ({n}, {k}) or ({k}, {n}, {n}){turned}"
         )
     places = shapes[array.shape]
     if array.dtype == float and len(places) == 1 and np.isfinite(array).all():

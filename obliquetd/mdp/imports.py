@@ -132,7 +132,7 @@ def drop_terminal_loops(
     ------
     InputError, LabelError
         A mapping or text in place of a list of states; an unknown state; a terminal state
-        that is left, or pays.
+        that is left, or pays; a state that is not among them and has rows of probability 0 alone.
     """
     if isinstance(terminal, Mapping):
         raise InputError(
@@ -150,11 +150,19 @@ def drop_terminal_loops(
     for row in rows:
         if row[0] not in ends:
             kept.append(row)
-        elif row[2] != row[0] or row[4] != 0:
+        elif row[3] != 0 and (row[2] != row[0] or row[4] != 0):
             raise InputError(
                 f"state {row[0]!r} is declared terminal but action {row[1]!r} leads to "
                 f"{row[2]!r} with reward {number_text(row[4])}; a terminal state has at most "
                 "self-loops without reward"
+            )
+    left = {row[0] for row in kept if row[3] != 0}
+    for row in kept:
+        if row[0] not in left:
+            raise InputError(
+                f"all rows of the state {row[0]!r} have probability 0, as that of action {row[1]!r} to {row[2]!r}, so "
+                f"that nothing follows it; expected one that may happen, or terminal=[{row[0]!r}] for a state in "
+                "which episodes end"
             )
     return kept
 

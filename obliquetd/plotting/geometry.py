@@ -7,7 +7,7 @@ span(Phi), and, by X, of its own T v_hat (the paper's Section II-B).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from obliquetd.experiments.streams import dense, floating
 from obliquetd.learners import LEARNERS, ResidualGradient
 from obliquetd.plotting.style import OTHER, fresh_axes, kind_called
 from obliquetd.problem import METHODS, PolicyEvaluation
+from obliquetd.problem.compare import labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ NAMES = {"best": "orthogonal", "rg": ResidualGradient.name} | {
 
 def projections(
     problem: PolicyEvaluation,
-    methods: Sequence[str] = ("best", "td", "setd", "etd"),
+    methods: Iterable[Any] | Mapping[str, Any] = ("best", "td", "setd", "etd"),
     ax: Axes | None = None,
     *,
     targets: bool = True,
@@ -52,9 +53,9 @@ def projections(
     ----------
     problem : PolicyEvaluation
         With two or three states that are all visited, and numbers in place of symbols.
-    methods : sequence of str
-        Names that ``problem.fixed_point`` knows; one that has no fixed point is named in the
-        title.
+    methods : sequence, or mapping of label to any of these
+        As :func:`~obliquetd.compare` takes them: names, learners, X, Omega or fixed points.
+        One that has no fixed point is named in the title.
     ax : Axes, optional
         For three states it has to be three-dimensional.
     targets : bool
@@ -97,9 +98,9 @@ def projections(
     ax = _axes(ax, n)
     L, r = dense(ops.L_pi), dense(ops.r_pi)[:, 0]
     hats, lost = {}, []
-    for method in methods:
+    for method, given in labelled(problem, methods):
         try:
-            hats[method] = np.array(problem.fixed_point(method).v_hat, dtype=float).ravel()
+            hats[method] = np.array(problem.fixed_point(given).v_hat, dtype=float).ravel()
         except MathematicalError:
             lost.append(method)
     bellman = {m: r + hat - L @ hat for m, hat in hats.items() if targets and m != "best"}

@@ -27,12 +27,15 @@ SPACING = 4.0
 @lru_cache(maxsize=4096)
 def text_size(text: str, size: float) -> tuple[float, float]:
     """Width and height of text of one line or more."""
-    from matplotlib.textpath import TextPath
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath, text_to_path
 
     lines = text.split("\n")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a letter that the font lacks is said where it is drawn
-        paths = [TextPath((0, 0), line, size=size) for line in lines if line.strip()]
+        font = FontProperties()
+        inked = [line for line in lines if len(text_to_path.get_text_path(font, line)[0])]
+        paths = [TextPath((0, 0), line, size=size) for line in inked]
         widths = [float(p.get_extents().width) for p in paths if len(p.vertices)]
     return max(widths, default=0.0) + 1.0, 1.2 * size * len(lines)
 

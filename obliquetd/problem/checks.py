@@ -54,9 +54,17 @@ def check_policy(policy: Any, mdp: MDP, role: str) -> Policy:
     """
     if not isinstance(policy, Policy):
         if not isinstance(policy, Mapping):
+            table = (
+                ""
+                if isinstance(policy, str) or not hasattr(policy, "__len__")
+                else (
+                    "; a table with a row for each state and a column for each action is "
+                    "Policy({s: dict(zip(mdp.actions, row)) for s, row in zip(mdp.states, table) if mdp.offered[s]})"
+                )
+            )
             raise InputError(
                 f"{role} is {policy!r}; expected a Policy, as in Policy.uniform(mdp) or "
-                "Policy({state: {action: probability}})"
+                f"Policy({{state: {{action: probability}}}}){table}"
             )
         policy = Policy(policy)
     checked: Policy = policy

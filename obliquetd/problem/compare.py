@@ -17,7 +17,7 @@ from obliquetd.problem.required import require_problem
 from obliquetd.problem.rounding import rounding_bounds
 from obliquetd.problem.weightings import METHODS
 
-__all__ = ["COLUMNS", "LEGEND", "ROUNDED", "Comparison", "ComparisonRow", "compare"]
+__all__ = ["COLUMNS", "LEGEND", "ROUNDED", "Comparison", "ComparisonRow", "compare", "labelled"]
 
 COLUMNS: dict[str, str] = {
     "criterion": "criterion",
@@ -137,9 +137,18 @@ class Comparison(HtmlTable, Tabular):
             out += [[row.name, *(found.get(k, "-") for k in shown)]]
         return out
 
+    @property
+    def _without(self) -> list[str]:
+        """For methods without a fixed point the reason, each once."""
+        reasons: dict[str, list[str]] = {}
+        for row in self.methods:
+            if "fixed point" in row.errors:
+                reasons.setdefault(row.problems["fixed point"], []).append(row.name)
+        return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         heading, *rows = self.cells()
-        return "", heading, rows
+        return "; ".join(self._without), heading, rows
 
     def to_latex(self, digits: int | None = None) -> str:
         r"""The table as a ``tabular`` with the rules of the package booktabs.
@@ -169,13 +178,14 @@ class Comparison(HtmlTable, Tabular):
     def __str__(self) -> str:
         table = self.cells()
         widths = [max(len(row[j]) for row in table) for j in range(len(table[0]))]
-        return "\n".join(
+        lines = [
             "  ".join(
                 cell.ljust(w) if j == 0 else cell.rjust(w)
                 for j, (cell, w) in enumerate(zip(row, widths, strict=True))
             ).rstrip()
             for row in table
-        )
+        ]
+        return "\n".join([*lines, *self._without])
 
 
 def compare(
@@ -233,11 +243,11 @@ def compare(
             f"quantities has {named!r}; {did_you_mean(named, HEADINGS)}expected a list of some of {', '.join(HEADINGS)}"
         )
     return Comparison(
-        tuple(_row(problem, *method, quantities) for method in _labelled(problem, methods))
+        tuple(_row(problem, *method, quantities) for method in labelled(problem, methods))
     )
 
 
-def _labelled(problem: PolicyEvaluation, methods: Any) -> list[tuple[str, Any]]:
+def labelled(problem: PolicyEvaluation, methods: Any) -> list[tuple[str, Any]]:
     """Each method with its label."""
     if isinstance(methods, Mapping):
         return [(str(label), given) for label, given in methods.items()]

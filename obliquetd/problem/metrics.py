@@ -22,6 +22,7 @@ from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
 from obliquetd.problem.spans import float_angle
+from obliquetd.problem.sums import discounted_sum
 from obliquetd.problem.td_errors import accurate_td_errors, warn_of_noise
 
 __all__ = [
@@ -110,7 +111,7 @@ def return_variance(ops: Operators) -> Matrix:
 
     def total(squares: Any) -> Matrix:
         source = ops.by_state(weight * squares)
-        return ops.discounted_sum(kernel, leak, source, "the second-moment system")
+        return discounted_sum(ops, kernel, leak, source, "the second-moment system")
 
     if ops.arithmetic.kind == "float":
         delta, error, unit = accurate_td_errors(ops)

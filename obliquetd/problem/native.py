@@ -32,18 +32,14 @@ what a learner samples alike: the update pulls its estimate to 0.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from obliquetd.algebra import (
     Arithmetic,
     FloatMatrix,
     Matrix,
     geometric_sum,
-    number_text,
     stationary,
 )
 from obliquetd.algebra.storage import listed
@@ -53,6 +49,7 @@ from obliquetd.mdp.chain import MarkovChain, discount_free_classes
 from obliquetd.problem.decided import Decided
 from obliquetd.problem.inputs import OCCUPANCY
 from obliquetd.problem.rows import Rows
+from obliquetd.problem.sums import discounted_sum, leading_to, no_discount, sum_outside
 
 __all__ = ["Operators"]
 
@@ -197,7 +194,7 @@ class Operators(Decided, Rows):
                 {},
             )
         outside = {i for c in closed for i in c}
-        return self._sum_outside(kernel, leak, h, outside, "I - P_b,gamma'", transposed=True)
+        return sum_outside(self, kernel, leak, h, outside, "I - P_b,gamma'", transposed=True)
 
     @cached_property
     def unvisited(self) -> tuple[int, ...]:
@@ -287,105 +284,7 @@ class Operators(Decided, Rows):
     @cached_property
     def v_pi(self) -> Matrix:
         """The value function: L_pi v = r_pi."""
-        return self.discounted_sum(self.P_gamma, self.leak, self.r_pi, "L_pi")
-
-    def discounted_sum(self, kernel: Matrix, leak: Matrix, source: Matrix, what: str) -> Matrix:
-        """The sum over k of kernel^k source, of a kernel whose rows miss ``leak`` of one.
-
-        It is zero where no source is ever reached, and the other states are solved for: a
-        zero that the chain makes is no matter of rounding. On a closed class without
-        discount the sum is finite only where the source is zero throughout (the absorbing
-        state of Sutton and Barto, Section 3.4).
-        """
-        closed = discount_free_classes(kernel, leak)
-        sources = np.unique(source.cleaned().support()[0])
-        endless = [c for c in closed if np.isin(sources, c).any()]
-        if endless:
-            raise self._endless(kernel, leak, source, closed, endless)
-        silent = np.flatnonzero(~_leads_to(kernel, sources)).tolist()
-        return self._sum_outside(kernel, leak, source, set(silent), what)
-
-    def _sum_outside(
-        self,
-        kernel: Matrix,
-        leak: Matrix,
-        source: Matrix,
-        excluded: set[int],
-        what: str,
-        *,
-        transposed: bool = False,
-    ) -> Matrix:
-        """The sum on the other states, where those excluded count zero."""
-        if not excluded:
-            return geometric_sum(kernel, leak, source, what, transposed=transposed)
-        rest = [i for i in range(self.n) if i not in excluded]
-        apart = self.arithmetic.column([self.arithmetic.one] * len(excluded))
-        missing = leak.submatrix(rest, [0]) + kernel.submatrix(rest, sorted(excluded)) @ apart
-        inner, right = kernel.submatrix(rest, rest), source.submatrix(rest, [0])
-        solved = geometric_sum(inner, missing, right, what, transposed=transposed)
-        return self.arithmetic.embedded(solved, rest, self.n)
-
-    def _endless(
-        self,
-        kernel: Matrix,
-        leak: Matrix,
-        source: Matrix,
-        closed: list[list[int]],
-        endless: list[list[int]],
-    ) -> UndiscountedError:
-        """The error, with the values of all states that never reach an endless class."""
-        doomed = leading_to(kernel, [i for c in endless for i in c])
-        silent = {k for c in closed for k in c if k not in doomed}
-        solved = self._sum_outside(kernel, leak, source, doomed | silent, "L_pi").entries()
-        values = {
-            self.labels[k]: self.arithmetic.public(solved[k])
-            for k in range(self.n)
-            if k not in doomed
-        }
-        classes = [self.names(c) for c in endless]
-        others = f"; the values of the other states are in the error: {values}" if values else ""
-        limits = [self._limit(kernel, source, c) for c in endless]
-        if all(limits):
-            tends = {state: value for limit in limits if limit for state, value in limit.items()}
-            shown = ", ".join(f"{s}: {number_text(x)}" for s, x in list(tends.items())[:8])
-            collects = (
-                "goes on collecting rewards with a mean of 0, so that no return settles. Discount 1 is refused "
-                f"on a closed class; as a discount below 1 goes to 1, the values tend to {shown}"
-                f"{', ...' if len(tends) > 8 else ''}"
-            )
-        else:
-            collects = (
-                "goes on collecting reward, so the return is not finite. Use a discount below 1, or let the "
-                "episode end (a transition of discount 0)"
-            )
-        return UndiscountedError(
-            f"{self._no_discount()} the closed class {' and '.join(map(str, classes[:4]))} never "
-            f"reaches a terminal state and {collects}{others}",
-            classes,
-            values,
-        )
-
-    def _limit(self, kernel: Matrix, source: Matrix, closed: list[int]) -> dict[Hashable, Any]:
-        """What the sums of a closed class tend to as a discount goes to 1; nothing where they are infinite.
-
-        With mu the stationary distribution of the class and mu' r = 0, it is the x with (I - P + 1 mu') x = r
-        (Puterman 1994, Appendix A.5).
-        """
-        P, r = kernel.submatrix(closed, closed), source.submatrix(closed, [0])
-        mu = stationary(P)
-        if not (mu.T @ r).cleaned().is_zero():
-            return {}
-        ones = self.arithmetic.column([self.arithmetic.one] * len(closed))
-        system = self.arithmetic.identity(len(closed)) - P + ones @ mu.T
-        return dict(
-            zip(self.names(closed), system.solve(r, "I - P + 1 mu'").public_list(), strict=True)
-        )
-
-    def _no_discount(self) -> str:
-        """How an error says that no discount is applied on some classes."""
-        if self.discount == self.arithmetic.one and self.inputs.discount != 1:
-            return "with a discount that floats do not tell from 1 (arithmetic='exact' does)"
-        return "with discount 1"
+        return discounted_sum(self, self.P_gamma, self.leak, self.r_pi, "L_pi")
 
     def transposed_sum(self, right: Matrix) -> Matrix:
         """L_pi^-T right, once L_pi is known to be invertible."""
@@ -394,7 +293,7 @@ class Operators(Decided, Rows):
             inside = self.undiscounted[0]
             weights = stationary(self.P_gamma.submatrix(inside, inside))
             raise SingularError(
-                f"L_pi is singular: {self._no_discount()} the chain never leaves "
+                f"L_pi is singular: {no_discount(self)} the chain never leaves "
                 f"{classes[0]}. Use a discount below 1, or make those states terminal (no outgoing transition, or a "
                 "transition of discount 0)",
                 self.arithmetic.embedded(weights, inside, self.n).public(),
@@ -410,26 +309,3 @@ class Operators(Decided, Rows):
     def f(self) -> Matrix:
         """L_pi^-T xi, the expected emphasis."""
         return self.transposed_sum(self.xi)
-
-
-def leading_to(kernel: Matrix, states: Iterable[int]) -> set[int]:
-    """The states from which one of the given ones can be reached, these included."""
-    return set(np.flatnonzero(_leads_to(kernel, np.fromiter(states, dtype=np.intp))).tolist())
-
-
-def _leads_to(kernel: Matrix, ends: Any) -> Any:
-    """For each state whether it is among them."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    n = kernel.shape[0]
-    found = np.zeros(n + 1, dtype=bool)
-    found[ends] = True
-    if len(ends) == n:
-        return found[:n]
-    i, j = kernel.support()
-    # from a state above all, backwards
-    up, down = np.r_[j, np.full(len(ends), n)], np.r_[i, ends]
-    graph = coo_array((np.ones(len(up), dtype=np.int8), (up, down)), (n + 1, n + 1)).tocsr()
-    found[breadth_first_order(graph, n, return_predecessors=False)] = True
-    return found[:n]

@@ -22,6 +22,7 @@ from typing import Any
 from obliquetd.algebra import Matrix, number_text, read_matrices
 from obliquetd.errors import FeatureError, NoSolutionError, NotUniqueError, SingularError
 from obliquetd.problem.native import Operators
+from obliquetd.problem.resting import resting_remark
 
 __all__ = [
     "BestApproximation",
@@ -171,9 +172,11 @@ def _free_states(ops: Operators, null: Matrix, what: str) -> tuple[int, ...]:
         if not seen:
             continue
         names = ops.names(seen[:6])
+        remark = resting_remark(ops)
         raise NotUniqueError(
             f"{what} has many solutions{ops.arithmetic.caveat}: A theta = 0 for theta = "
-            f"{_told(vector)}, which changes the value of {names}{' and others' if len(seen) > 6 else ''}",
+            f"{_told(vector)}, which changes the value of {names}{' and others' if len(seen) > 6 else ''}"
+            f"{'. ' if remark else ''}{remark}",
             vector.public(),
         )
     return tuple(_support_rows(moved))

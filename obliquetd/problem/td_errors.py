@@ -22,6 +22,7 @@ from obliquetd.algebra.accuracy import warn_of_few_digits
 from obliquetd.algebra.rounding import EPS, negligible
 from obliquetd.errors import PrecisionWarning
 from obliquetd.problem.native import Operators
+from obliquetd.problem.sums import discounted_sum
 
 __all__ = ["accurate_td_errors", "warn_of_noise"]
 
@@ -41,7 +42,7 @@ def accurate_td_errors(ops: Operators) -> tuple[Floats, Floats, float]:
     d = _sum_with_product(r, -before, g, after)
     with warnings.catch_warnings():  # v_pi has told it; an error of h counts 1 - g times in delta
         warnings.simplefilter("ignore", PrecisionWarning)
-        correction = ops.discounted_sum(ops.P_gamma, ops.leak, ops.by_state(weight * d), "L_pi")
+        correction = discounted_sum(ops, ops.P_gamma, ops.leak, ops.by_state(weight * d), "L_pi")
     h = np.array(correction.entries())
     delta = d + g * h[ops.next_state] - h[ops.state]
     error = EPS * (np.abs(r) + g * _range_after(ops, b) + np.abs(delta))

@@ -15,6 +15,7 @@ from obliquetd.errors import MathematicalError, SingularError
 from obliquetd.learners import Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS, Comparison, compare
+from obliquetd.problem.resting import resting_remark
 from obliquetd.report.noise import Noise, measure_noise, too_large
 from obliquetd.report.verdicts import LearnerRow, is_large, learner_row, stability_remarks
 
@@ -69,6 +70,7 @@ class Analysis:
                 "The target policy's expected reward is zero in every state, so values, fixed points "
                 "and errors are zero whatever a learner does; what tells learners apart is stability."
             )
+        found += filter(None, [resting_remark(self.problem.native)])
         return found
 
     def failures(self, wanted: Sequence[str] = ()) -> list[str]:

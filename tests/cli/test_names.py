@@ -29,9 +29,10 @@ OBEYED = re.compile(
 HOSTILE = (
     r"$\frac{$", "\ud800", "\x1b[31mred\x1b[0m", "_", "a\nb", "\x9b2J", "\u202egnp.exe", "$$", r"\$",
     "%\\input{x}", "[bold]b[/bold]", ":smile:", "--></svg><script>", "\x00", "\ufffe", " ", "x" * 300,
+    "\u200b", "\ufeff\xad", "\u2800\u3000", "a\u200b",
 )  # fmt: skip
 names = st.text(
-    st.one_of(st.sampled_from("$\\_{}^%&#~<>\"'[]:\x1b\x9b\n\r\t\x00\x7f\ud800\udfff\u202e\u2028\ufffe"),
+    st.one_of(st.sampled_from("$\\_{}^%&#~<>\"'[]:\x1b\x9b\n\r\t\x00\x7f\ud800\udfff\u202e\u2028\ufffe\u200b\xad\ufeff"),
               st.characters(max_codepoint=0x17F)),
     max_size=12,
 )  # fmt: skip
