@@ -135,6 +135,12 @@ class Equilibrated:
 
     @cached_property
     def _svd(self) -> tuple[Array, Array, Array]:
+        """Without the vectors that belong to no singular value: of a d by n core they are n by n."""
+        return np.linalg.svd(self.core, full_matrices=False)
+
+    @property
+    def _whole_svd(self) -> tuple[Array, Array, Array]:
+        """With them, for null spaces."""
         return np.linalg.svd(self.core)
 
     @cached_property
@@ -190,7 +196,10 @@ class Equilibrated:
     def null_space(self) -> tuple[Array, Array]:
         """An orthonormal basis of the kernel of A, and bounds on the errors of its entries."""
         n, kept = self.shape[1], self.columns
-        inner = self._svd[2][self.rank :].T if self.core.size and self._inverse is None else None
+        inner = None
+        if self.core.size and self._inverse is None:
+            wide = self.core.shape[0] < self.core.shape[1]
+            inner = (self._whole_svd if wide else self._svd)[2][self.rank :].T
         count = 0 if inner is None else inner.shape[1]
         free = np.setdiff1d(np.arange(n), kept)
         basis, error = np.zeros((n, count + len(free))), np.zeros((n, count + len(free)))
@@ -224,7 +233,8 @@ class Equilibrated:
         gap = b - self.core @ x
         if self._inverse is None and self.core.size:
             # Of b itself, rows that are large beside the others would show how far rounding moved the vectors.
-            left = self._svd[0][:, self.rank :]
+            tall = self.core.shape[0] > self.core.shape[1]
+            left = (self._whole_svd if tall else self._svd)[0][:, self.rank :]
             if not negligible(left.T @ gap, np.abs(left).T @ bound).all():
                 return None
         sizes = np.abs(x).max(axis=0, initial=0.0)

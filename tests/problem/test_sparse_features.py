@@ -191,6 +191,29 @@ def test_tiles_take_the_memory_of_their_places_from_the_maker_to_the_learner():
     assert table.column is whole.inputs.features.indices is phi.indices
 
 
+@pytest.mark.parametrize("n", [6_000, pytest.param(60_000, marks=pytest.mark.slow)])
+def test_groups_of_many_states_need_nothing_of_states_by_states(n):
+    """Where the 10 features were decomposed, so were as many directions as there are states: 600 MB of 6,000."""
+    k = np.arange(n)
+    P = sparse.csr_array(
+        (np.full(2 * n, 0.5), (np.r_[k, k], np.r_[(k + 1) % n, (k + 7) % n])), (n, n)
+    )
+    groups = sparse.csr_array((np.ones(n), (k, k * 10 // n)), (n, 10))
+    mdp = MDP.from_arrays([P], (k == 0).astype(float))
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), features=groups, discount=0.9)
+    assert problem.xi[0] == pytest.approx(1 / n)
+    tracemalloc.start()
+    try:
+        points = [problem.fixed_point(method) for method in ("td", "setd", "best")]
+        assert all(0 < point.rmse < 1 for point in points)
+        theta = mean_dynamics(problem, GTD2()).fixed_point()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert theta == pytest.approx(points[0].theta, rel=1e-6, abs=1e-9)
+    assert peak < 8_000 * n  # bytes: 100 numbers a feature and state would be as much
+
+
 def test_what_nobody_can_change_is_shared_and_all_else_is_copied():
     fixed = wide()
     assert problem(fixed).inputs.features is fixed

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 import sympy as sp
 
+import obliquetd as otd
 from obliquetd import MDP, Policy, PolicyEvaluation, check_certificate, save_model
 from obliquetd.display import html_text
 from obliquetd.domains import two_state
@@ -422,3 +423,16 @@ def test_letters_of_every_picture_can_be_read(browser, pages, tmp_path, width):
         assert heights, name
         assert all(8 <= height <= 32 for height in heights), (name, heights)
         page.close()
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [otd.domains.kolter(p="p"), pytest.param(otd.domains.w_to_2w(), marks=pytest.mark.slow)],
+    ids=["kolter", "w to 2w"],
+)
+@pytest.mark.parametrize("learner", [otd.ETD(lam="1/2"), otd.TrueOnlineSETD(lam="1/2")], ids=str)
+def test_a_learner_that_cannot_be_judged_leaves_the_rest_of_the_page(problem, learner):
+    plain, page = (model_page(problem, learners=own) for own in ((), [learner]))
+    for heading in re.findall(r"<h2[^>]*>.*?</h2>", plain):
+        assert heading in page
+    assert learner.name in page
