@@ -6,6 +6,7 @@ the size of its feature, an update in rewards times that. So a feature in millim
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from obliquetd.algebra.rounding import SAFETY
 from obliquetd.algebra.tall import column_sizes
 from obliquetd.problem.native import Operators
 
-__all__ = ["check_covariance", "public_covariance", "total_of", "units_of"]
+__all__ = ["check_covariance", "public_covariance", "total_of", "units_of", "without_nothing"]
 
 ENOUGH = 1e-6
 """The part of the largest entry that one which is not told from 0 may be off by."""
@@ -32,6 +33,19 @@ def public_covariance(ops: Operators, matrix: Matrix, what: str, *, of_updates: 
     if isinstance(matrix, FloatMatrix):
         check_covariance(matrix, units_of(ops, matrix.shape[0], of_updates=of_updates), what)
     return matrix.public()
+
+
+def without_nothing(noise: Matrix, exactly: Callable[[], Matrix] | None) -> Matrix:
+    """The covariance, 0 throughout where floats do not tell it from 0 and exact arithmetic says that it is.
+
+    So it is for SETD on the two-state example, whose every update is 0 at the fixed point.
+    """
+    if exactly is None or not isinstance(noise, FloatMatrix):
+        return noise
+    found, error = np.diag(noise.dense()), np.diag(noise.dense_error())
+    if not error.any() or (found > SAFETY * error).any() or not exactly().is_zero():
+        return noise
+    return FloatMatrix(np.zeros(noise.shape), error=0.0)
 
 
 def units_of(ops: Operators, size: int, *, of_updates: bool) -> npt.NDArray[np.float64]:

@@ -22,7 +22,7 @@ from typing import Any
 
 from obliquetd.algebra import Arithmetic, FloatMatrix, Matrix, number_text, parse_number
 from obliquetd.dynamics.at_weights import mean_A, moments_at
-from obliquetd.dynamics.covariances import public_covariance, total_of
+from obliquetd.dynamics.covariances import public_covariance, total_of, without_nothing
 from obliquetd.dynamics.expectation import Expectation
 from obliquetd.dynamics.float_stability import float_stability
 from obliquetd.dynamics.limit import limit_of
@@ -61,7 +61,7 @@ class Efficiency(BesideTheAverage):
         self, problem: PolicyEvaluation, learner: Learner, sampling: str | None, theta0: Any,
         arithmetic: Arithmetic | None = None,
     ) -> None:  # fmt: skip
-        self.problem = problem
+        self.problem, self._theta0 = problem, theta0
         self._dynamics = MeanDynamics(problem, learner, sampling, arithmetic)
         self.learner = learner = self._dynamics.learner
         self._ops = self._dynamics.expectation.ops
@@ -143,7 +143,14 @@ class Efficiency(BesideTheAverage):
             raise MathematicalError(f"{self.name} has infinite noise: {self.reason}")
         of = long_run_covariance if self.sampling == "trajectory" else single_covariance
         span = self._expectation.span
-        return span.coordinates(span.coordinates(of(self._moments)).T)
+        noise = span.coordinates(span.coordinates(of(self._moments)).T)
+        exactly = self._ops.exactly(lambda _: self._in_rationals()._noise)
+        return without_nothing(noise, exactly)
+
+    def _in_rationals(self) -> Efficiency:
+        """The same in exact arithmetic, which decides whether there is any noise."""
+        exact = self._dynamics._in_rationals
+        return Efficiency(exact.problem, exact.learner, self.sampling, self._theta0)
 
     @property
     def noise_covariance(self) -> Any:

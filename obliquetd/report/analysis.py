@@ -12,7 +12,7 @@ from obliquetd.algebra import serial_number
 from obliquetd.algebra.sign_cases import SignCase
 from obliquetd.dynamics import MeanDynamics
 from obliquetd.errors import MathematicalError, SingularError
-from obliquetd.learners import Learner
+from obliquetd.learners import SETD, Learner
 from obliquetd.problem import METHODS, PolicyEvaluation
 from obliquetd.problem.compare import COLUMNS, Comparison, compare
 from obliquetd.problem.resting import resting_remark
@@ -70,8 +70,22 @@ class Analysis:
                 "The target policy's expected reward is zero in every state, so values, fixed points "
                 "and errors are zero whatever a learner does; what tells learners apart is stability."
             )
-        found += filter(None, [resting_remark(self.problem.native)])
+        found += filter(None, [resting_remark(self.problem.native), self._two_omegas()])
         return found
+
+    def _two_omegas(self) -> str:
+        """A sentence where the method setd and the learner of that name have two fixed points."""
+        method = next((row for row in self.comparison if row.name == SETD.key), None)
+        learner = next((row for row in self.learners if row.name == SETD.key), None)
+        if method is None or learner is None:
+            return ""
+        if method.quantities.get("rmse") == learner.numbers.get("rmse"):
+            return ""
+        return (
+            "setd is two things here: among the methods it weighs each state by the omega of its expected "
+            "Delta phi (the paper's Omega_S); the learner weighs each transition by an omega of its own, and has "
+            "another fixed point. SETD(omega='expected') is the learner of the method."
+        )
 
     def failures(self, wanted: Sequence[str] = ()) -> list[str]:
         """What makes the model bad input: no values, no weights, or a singular equation.

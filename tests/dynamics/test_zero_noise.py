@@ -59,3 +59,13 @@ def test_what_is_made_of_exact_zeros_has_no_bound():
     tiny = FloatMatrix(np.array([[1e-200, 0.0]]), error=np.zeros((1, 2)))
     below = FloatMatrix(np.array([[1e-200], [1.0]]), error=np.zeros((2, 1)))
     assert (tiny @ below).dense_error()[0] > 0  # 1e-400 is lost
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.7, 0.99, 0.999])
+def test_no_update_at_the_fixed_point_is_no_noise_in_floats_either(discount):
+    """The paper's example: SETD moves in one state only, where delta is 0 for certain."""
+    found = otd.efficiency(otd.domains.two_state(discount, reward=1), otd.SETD())
+    assert not found.noise_covariance.any()
+    assert not found.averaged.any()
+    assert not found.constant_step.any()
+    assert found.variance == 0
