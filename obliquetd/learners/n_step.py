@@ -62,7 +62,13 @@ def n_step(x: Any, m: Any, t: Any, alpha: Any, p: Any) -> Any:
 @final
 @dataclass(frozen=True)
 class NStepTD(Learner):
-    """n-step TD (Sutton and Barto 2018, Section 7.4).
+    """n-step TD with control variates, by a trace (De Asis and Sutton 2018; Sutton and Barto 2018, Section 7.4).
+
+    It credits each TD error at once, with the weights at that error's own time. The book waits n steps and takes the
+    weights at the time of the update for the whole return, which is another step: with one feature, discount 1,
+    n = 2, alpha = 1/2 and theta = 0, the rows 1 -> 1 (reward 1) and 1 -> end (reward 0) make 1/4 there and 0 here. The
+    two have the same expected update, to first order in alpha, and so the same A, b and fixed point; learning
+    curves differ.
 
     Where its matrix is stable it converges to the solution of A theta = b given above, which
     in the tabular case is v_pi. With n = 1 it is TD(0). It remembers n d numbers, and a step
@@ -85,7 +91,7 @@ class NStepTD(Learner):
     n: int = whole(2, "the number of steps n before it bootstraps", least=1)
 
     key, name, color, mark = "n-step-td", "NStepTD", "#0072B2", ">"
-    source = "Sutton and Barto 2018, Section 7.4"
+    source = "De Asis and Sutton 2018, by a trace"
     listed = False
     solves = "the fixed point of the projected n-step Bellman equation under the weights xi"
     weights, memory, numbers, rule = Theta, Recent, Steps, staticmethod(n_step)

@@ -10,8 +10,6 @@ from obliquetd.report.analysis import analyze
 SAID = "setd is two things here"
 
 
-
-
 def said(problem):
     remarks = analyze(problem, METHODS, {"setd": otd.SETD()}).remarks
     return sum(SAID in remark for remark in remarks)
