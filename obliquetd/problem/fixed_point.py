@@ -9,6 +9,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from obliquetd.algebra import Matrix, SolveReport, number_text
 from obliquetd.algebra.sign_cases import sign_cases
 from obliquetd.display import Equations, Names
@@ -108,8 +110,9 @@ class FixedPoint(Equations):
     @property
     def values(self) -> dict[Hashable, Any]:
         """v_hat by state label."""
-        public = self.native.arithmetic.public
-        return dict(zip(self.native.labels, map(public, self.v_hat), strict=True))
+        v_hat = self.v_hat
+        listed = v_hat.tolist() if isinstance(v_hat, np.ndarray) else list(v_hat)
+        return dict(zip(self.native.labels, listed, strict=True))
 
     @property
     def undetermined(self) -> tuple[Hashable, ...]:

@@ -17,6 +17,7 @@ from obliquetd.dynamics.moments import JumpSystem
 from obliquetd.dynamics.pencil import contracts, pencils_of
 from obliquetd.errors import ObliqueTDError, PrecisionWarning
 from tests.dynamics.adverse import WITHIN, draw, pair, seeds, two_states, verdict
+from tests.turn import part
 
 HALF = Fraction(1, 2)
 LEARNERS = (
@@ -342,7 +343,7 @@ def test_a_stationary_bias_is_not_a_difference_of_two_means():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds(MANY, "more"))
+@pytest.mark.parametrize("seed", part(seeds(MANY, "more"), 2))
 def test_more_adverse_problems(seed):
     check_noise(seed, LEARNERS, adverse=True, allowed=("right", "refused", "warned"))
     test_angles_of_adverse_problems(seed)

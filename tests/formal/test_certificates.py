@@ -22,6 +22,7 @@ from obliquetd.dynamics.formal import certificate_text, file_of, witnesses
 from obliquetd.errors import InputError
 from obliquetd.learners import ETD, GTD2, SETD, TD
 from tests.dynamics.test_certificate import CASES, HUGE, TINY, made, scaled
+from tests.turn import part
 
 needs_coq = pytest.mark.skipif(kernel.find_coqc() is None, reason="there is no coqc here")
 
@@ -161,7 +162,7 @@ TRUE = {
 
 @needs_coq
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TRUE)
+@pytest.mark.parametrize("name", part(TRUE, 2))
 def test_coq_accepts_what_is_so(name):
     certificate = TRUE[name]()
     text = certificate_text(certificate)
@@ -252,7 +253,7 @@ FORGED = dict(forgeries())
 
 @needs_coq
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("name", part(FORGED, 3))
 def test_coq_refuses_a_forged_certificate(name):
     answer = kernel.check_text(file_of(FORGED[name]), "forged", timeout=600)
     assert not answer.accepted

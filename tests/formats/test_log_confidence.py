@@ -160,13 +160,13 @@ def test_nineteen_of_twenty_intervals_hold_the_truth():
         wanted |= {("theta", method, j): x for j, x in enumerate(point.theta)}
         wanted["rmse", method, None] = point.rmse
     held = dict.fromkeys(wanted, 0)
-    logs = 200
+    logs = 80
     for seed in range(logs):
         for a in draw(1000, seed).confidence(TARGET, **FIELDS).answers:
             if a[:3] in wanted:
                 held[a[:3]] += a.lower <= wanted[a[:3]] <= a.upper
-    # 95 % of 200 is 190, with a standard deviation of 3; the delta method's own error is beside it
-    assert all(176 <= k <= 199 for k in held.values()), held
+    # 95 % of 80 is 76, with a standard deviation of 2; the delta method's own error is beside it
+    assert all(68 <= k <= 80 for k in held.values()), held
 
 
 def error_of(log, quantity, target=TARGET):

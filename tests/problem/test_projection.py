@@ -171,3 +171,12 @@ def test_a_solution_in_floats_says_how_well_it_was_solved():
         point = problem.fixed_point("td")
         assert point.accuracy is not None
         assert point.accuracy.residual < 1e-9
+
+
+@pytest.mark.parametrize("discount", ["gamma", "9/10", 0.9])
+@pytest.mark.parametrize("method", ["td", "setd", "etd", "rg", "best"])
+def test_values_by_state_are_v_hat_in_every_arithmetic(discount, method):
+    point = two_state(discount, reward=1).fixed_point(method)
+    assert list(point.values) == ["left", "right"]
+    assert list(point.values.values()) == list(point.v_hat)
+    assert all(type(v) is float for v in point.values.values()) == (discount == 0.9)

@@ -177,8 +177,7 @@ def test_places_that_cannot_be_written(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1200, "light")])
 def test_in_a_browser(browser, pages, tmp_path, width, scheme):
     """It renders, formulas are seen, nothing is said on the console, and it fits a phone."""
     for name, text in pages.items():
