@@ -100,3 +100,12 @@ def test_the_trace_of_an_episodic_problem():
     )  # fmt: skip
     # F = 1 + 2 F_before where s is repeated, with chance 1/8: E F = 4/3, E F^2 = 1 + 4/8 4/3 + 4/8 E F^2
     assert list(otd.follow_on_second_moment(problem)) == [sp.Rational(10, 3), 0]
+
+
+@pytest.mark.parametrize("key", ["gtd2", "tdc", "residual-gradient", "true-online-td"])
+def test_the_key_of_a_learner_is_no_weighting(key):
+    problem = otd.domains.two_state("9/10", reward=1)
+    message = told(lambda: problem.fixed_point(key))
+    code = message.split("give the learner, ")[1].split(", or one")[0]
+    learner = eval(code, vars(otd.learners))
+    assert problem.fixed_point(learner).theta == otd.mean_dynamics(problem, learner).fixed_point()

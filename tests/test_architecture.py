@@ -20,7 +20,7 @@ LADDER = (
     "experiments", "atlas", "estimators", "folklore", "plotting", "reproduction", "report", "exploration", "cli", "__main__",
 )  # fmt: skip
 ROOM = (
-    "places", "checks", "inputs", "rows", "decided", "native", "rationals", "spans", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "piecewise", "fixed_point", "matrices", "evaluation", "required", "record", "rounding", "compare", "analysis", "sensitivity",
+    "places", "checks", "inputs", "rows", "decided", "sums", "native", "resting", "rationals", "spans", "projection", "requests", "weightings", "batch", "td_errors", "metrics", "piecewise", "fixed_point", "matrices", "evaluation", "required", "record", "rounding", "compare", "analysis", "sensitivity",
 )  # fmt: skip
 """The ladder inside the room for the problem; the package itself is the door."""
 TOP_LEVEL = 8

@@ -35,6 +35,7 @@ from obliquetd.dynamics.sampling import check_sampling, resolve_sampling
 from obliquetd.dynamics.stability import verdict_on
 from obliquetd.errors import InputError, MathematicalError, SignUndecidedError, UnstableError
 from obliquetd.learners import Learner, require_learner
+from obliquetd.learners.state import parts_of
 from obliquetd.problem import PolicyEvaluation
 from obliquetd.problem.fixed_point import HasLimit
 from obliquetd.problem.rounding import error_bound
@@ -122,35 +123,24 @@ class Efficiency(BesideTheAverage):
         )
 
     def _names(self, entries: Sequence[int]) -> list[str]:
-        from obliquetd.learners.state import shapes
-
-        rule = self._expectation.rule
         numbers = self.learner.numbers(**self.learner.values)
-        out, start = [], 0
-        for name, shape in shapes(self.learner.memory, rule.d, numbers).items():
-            width = 1
-            for side in shape:
-                width *= side
-            if any(start <= i < start + width for i in entries):
-                out.append(f"the memory {name}")
-            start += width
-        return out
+        parts = parts_of(self.learner.memory, self._expectation.rule.d, numbers, entries)
+        return [f"the memory {name}" for name in parts]
 
     @cached_property
-    def _noise(self) -> Matrix:
-        """Sigma in the coordinates of U."""
+    def sigma(self) -> Matrix:
+        """Sigma in the coordinates of U, in the package's own arithmetic."""
         if not self.is_finite:
             raise MathematicalError(f"{self.name} has infinite noise: {self.reason}")
         of = long_run_covariance if self.sampling == "trajectory" else single_covariance
         span = self._expectation.span
         noise = span.coordinates(span.coordinates(of(self._moments)).T)
-        exactly = self._ops.exactly(lambda _: self._in_rationals()._noise)
+        exactly = self._ops.exactly(lambda _: self._in_rationals().sigma)
         return without_nothing(noise, exactly)
 
     def _in_rationals(self) -> Efficiency:
-        """The same in exact arithmetic, which decides whether there is any noise."""
-        exact = self._dynamics._in_rationals
-        return Efficiency(exact.problem, exact.learner, self.sampling, self._theta0)
+        problem = self._dynamics._in_rationals.problem
+        return Efficiency(problem, self.learner, self.sampling, self._theta0)
 
     @property
     def noise_covariance(self) -> Any:
@@ -161,7 +151,7 @@ class Efficiency(BesideTheAverage):
         MathematicalError
             Where it is infinite.
         """
-        return self._public(self._noise, "the noise covariance", of_updates=True)
+        return self._public(self.sigma, "the noise covariance", of_updates=True)
 
     def _public(self, matrix: Matrix, what: str, *, of_updates: bool = False) -> Any:
         B = self._expectation.span.basis
@@ -179,7 +169,7 @@ class Efficiency(BesideTheAverage):
     @cached_property
     def _averaged(self) -> Matrix:
         self._need_stable()
-        half = self._Q.solve(self._noise, "A on the span of the updates")
+        half = self._Q.solve(self.sigma, "A on the span of the updates")
         return self._Q.solve(half.T, "A on the span of the updates")
 
     @property
@@ -196,7 +186,7 @@ class Efficiency(BesideTheAverage):
     @cached_property
     def _constant_step(self) -> Matrix:
         self._need_stable()
-        return solve_lyapunov(self._Q, self._noise)
+        return solve_lyapunov(self._Q, self.sigma)
 
     @property
     def constant_step(self) -> Any:
@@ -237,7 +227,7 @@ class Efficiency(BesideTheAverage):
                 f"the step sizes {told}/t of {self.learner.name} are too small: c A - I/2 is not "
                 "stable, and the covariance dies out slower than 1/t. Use a larger c"
             )
-        return solve_lyapunov(shifted, self._noise.scaled(factor * factor))
+        return solve_lyapunov(shifted, self.sigma.scaled(factor * factor))
 
     def distance(self, t: int) -> Any:
         """trace(C averaged) / t: what E|Phi (average - theta*)|^2 in the weights xi tends to.

@@ -100,7 +100,7 @@ class LeastSquaresEfficiency(Efficiency):
     def _beta(self) -> Matrix:
         """The limit of t E[theta_t - x*], (d, 1)."""
         if self._infinite:
-            _ = self._noise  # which says why
+            _ = self.sigma  # which says why
         moments = moments_with_A(self._expectation, self._x)
         if moments.infinite:
             raise MathematicalError(

@@ -18,7 +18,7 @@ import functools
 import math
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ __all__ = [
     "Vector",
     "floats",
     "layout",
+    "parts_of",
     "placed",
     "shapes",
     "size",
@@ -136,6 +137,17 @@ class Nothing(NamedTuple):
 
 
 _hints = functools.cache(typing.get_type_hints)  # each run asks
+
+
+def parts_of(state: type, d: int, numbers: Any, entries: Sequence[int]) -> list[str]:
+    """The names of the declared arrays that some of the entries, counted through all of them, belong to."""
+    out, start = [], 0
+    for name, shape in shapes(state, d, numbers).items():
+        width = math.prod(shape)
+        if any(start <= i < start + width for i in entries):
+            out.append(name)
+        start += width
+    return out
 
 
 def shapes(state: type, d: int, numbers: Any) -> dict[str, tuple[int, ...]]:

@@ -21,7 +21,7 @@ from obliquetd.errors import (
     UndefinedError,
     did_you_mean,
 )
-from obliquetd.learners import Learner
+from obliquetd.learners import LEARNERS, Learner
 from obliquetd.problem import metrics
 from obliquetd.problem.native import Operators
 from obliquetd.problem.piecewise import PiecewiseFixedPoint
@@ -303,6 +303,11 @@ def _refuse_class(given: Any) -> None:
 
 def _named(given: str, problem: Any) -> FixedPoint:
     if given not in WEIGHTINGS:
+        if kind := LEARNERS.get(given):
+            raise InputError(
+                f"{given!r} names a learner and no weighting; give the learner, {kind.__name__}(), or one of the names "
+                f"{', '.join(METHODS)}"
+            )
         raise InputError(
             f"no fixed point is called {given!r}; {did_you_mean(given, METHODS)}expected one of {', '.join(METHODS)}, or X= or "
             "Omega="

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from obliquetd.algebra import Matrix, geometric_sum, number_text, stationary
 from obliquetd.errors import UndiscountedError
 from obliquetd.mdp.chain import discount_free_classes
-
-if TYPE_CHECKING:
-    from obliquetd.problem.native import Operators
+from obliquetd.problem.rows import Rows
 
 __all__ = ["discounted_sum", "leading_to", "no_discount", "sum_outside"]
 
 
-def discounted_sum(
-    ops: Operators, kernel: Matrix, leak: Matrix, source: Matrix, what: str
-) -> Matrix:
+def discounted_sum(ops: Rows, kernel: Matrix, leak: Matrix, source: Matrix, what: str) -> Matrix:
     """The sum over k of kernel^k source, of a kernel whose rows miss ``leak`` of one.
 
     It is zero where no source is ever reached, and the other states are solved for: a
@@ -37,7 +33,7 @@ def discounted_sum(
 
 
 def sum_outside(
-    ops: Operators,
+    ops: Rows,
     kernel: Matrix,
     leak: Matrix,
     source: Matrix,
@@ -58,7 +54,7 @@ def sum_outside(
 
 
 def _endless(
-    ops: Operators,
+    ops: Rows,
     kernel: Matrix,
     leak: Matrix,
     source: Matrix,
@@ -96,9 +92,7 @@ def _endless(
     )
 
 
-def _limit(
-    ops: Operators, kernel: Matrix, source: Matrix, closed: list[int]
-) -> dict[Hashable, Any]:
+def _limit(ops: Rows, kernel: Matrix, source: Matrix, closed: list[int]) -> dict[Hashable, Any]:
     """What the sums of a closed class tend to as a discount goes to 1; nothing where they are infinite.
 
     With mu the stationary distribution of the class and mu' r = 0, it is the x with (I - P + 1 mu') x = r
@@ -113,7 +107,7 @@ def _limit(
     return dict(zip(ops.names(closed), system.solve(r, "I - P + 1 mu'").public_list(), strict=True))
 
 
-def no_discount(ops: Operators) -> str:
+def no_discount(ops: Rows) -> str:
     """How an error says that no discount is applied on some classes."""
     if ops.discount == ops.arithmetic.one and ops.inputs.discount != 1:
         return "with a discount that floats do not tell from 1 (arithmetic='exact' does)"
