@@ -192,3 +192,30 @@ def test_a_singular_system_of_a_chain_without_discount_is_never_solved(monkeypat
         warnings.simplefilter("ignore", PrecisionWarning)
         with pytest.raises((SingularError, ConvergenceError)):
             A.solve(FloatMatrix(np.random.default_rng(0).random((600, 1))))
+
+
+WAYS = ("LARGEST_FACTORED", "CHEAP_BAND", "LARGEST_BAND", "LARGEST_FILL", "SHAPE")
+
+
+@pytest.mark.parametrize("value", [0, 1e300])
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("made", [far, near, periodic], ids=lambda x: x.__name__)
+def test_every_way_of_solving_a_large_system_answers_the_same(made, name, value, monkeypatch):
+    """Each number that chooses a way is put below and above all sizes, where the others leave it the choice."""
+    monkeypatch.setattr("obliquetd.algebra.storage.SPARSE_FROM", 0)
+    for other in WAYS[: WAYS.index(name)]:
+        monkeypatch.setattr(krylov, other, 0)
+    monkeypatch.setattr(krylov, name, value)
+    n = 240
+    P = made(n, 5)
+    rng = np.random.default_rng(1)
+    b = np.c_[
+        rng.random(n), np.where(np.arange(n) % 7, 0.0, rng.random(n) - 0.5)
+    ]  # one sparse, of both signs
+    system = FloatMatrix(sparse.csr_array(sparse.eye_array(n) - 0.995 * P))
+    for A in (system, system.T):
+        found = A.solve(FloatMatrix(b), "the system")
+        wanted = np.linalg.solve(A.array.toarray(), b)
+        gap = np.abs(found.array - wanted)
+        assert (gap <= 1e-9 * np.abs(wanted).max(axis=0)).all()
+        assert (gap <= 10 * np.asarray(found.dense_error()) + 1e-12).all()
