@@ -110,7 +110,7 @@ FORCED = {
     "algebra.boxes.HALVINGS": (0,),  # a number of bits
     "algebra.boxes.MOST": (0,),
     "algebra.rounding.BLOCK": (1,),  # sizes of parts
-    "algebra.stationary.AT_ONCE": (1,),
+    "algebra.watched.AT_ONCE": (1,),
     "dynamics.columns.STRETCH": (1,),
     "search.scores.LARGEST_BLOCK": (1,),
     "algebra.integer_solve.FEW": (1, HUGE),
@@ -220,6 +220,7 @@ SELDOM = {
     "algebra.functions.LARGEST_NUMERATOR",
     "algebra.roots.FAR",
     "algebra.roots.LONG",
+    "algebra.tall.FEW_ROWS",
     "algebra.tall.is_tall",
     "algebra.tall.rows_of_product",
 }

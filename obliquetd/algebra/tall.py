@@ -32,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 
 ONE_THREAD: Way[int] = 2**18
 """Multiplications in a product of matrices up to which a BLAS takes one thread for it."""
+FEW_ROWS: Way[int] = 16
+"""Rows in a part of such a product from which on the parts are worth their overhead."""
 
 
 def blocks(n: int) -> Iterator[slice]:
@@ -59,7 +61,7 @@ def gram(x: Floats, y: Floats) -> Floats:
     """
     step = ONE_THREAD // max(1, x.shape[1] * y.shape[1])
     whole = len(x) // max(1, step)
-    if step < 16 or not whole:  # of many columns the threads have something to do
+    if step < FEW_ROWS or not whole:  # of many columns the threads have something to do
         return np.asarray(x.T @ y)
     left, right = (a[: whole * step].reshape(whole, step, -1) for a in (x, y))
     rest = x[whole * step :].T @ y[whole * step :]

@@ -12,6 +12,7 @@ import numpy as np
 from obliquetd.algebra import Arithmetic, FieldArithmetic, FloatMatrix, Matrix
 from obliquetd.algebra.rounding import roundings
 from obliquetd.algebra.storage import gathered, trimmed, worth_keeping_sparse
+from obliquetd.algebra.ways import Way
 from obliquetd.dynamics.monomials import Monomial
 from obliquetd.dynamics.terms import Term
 from obliquetd.learners.forms import is_feature
@@ -65,9 +66,13 @@ def gather_named(
     return total
 
 
+COUNTED: Way[int] = 10**7
+"""Places of a matrix up to which what is added at each is counted (80 MB), and not what is added in its row."""
+
+
 def _most(shape: tuple[int, int], i: Any, j: Any) -> int:
     """How many numbers are added at one place of a matrix, at most: no more than in its row."""
-    few = shape[0] * shape[1] < 10**7
+    few = shape[0] * shape[1] < COUNTED
     return int(np.bincount(i * shape[1] + j if few else i).max(initial=0))
 
 
