@@ -106,8 +106,9 @@ class AtRest:
                 continue
             found = list(self._of(outcome, group, k, few))
             if direction is not None and found:
-                seen.add(direction)
                 found = [max(found, key=_largest)] if self.kind == "float" else found[:1]
+                if any(map(counts, found[0].values())):  # else another outcome may go along it
+                    seen.add(direction)
             yield from found
 
     def _in_order(self) -> Iterator[tuple[int, Group, int]]:

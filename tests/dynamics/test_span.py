@@ -500,3 +500,39 @@ def lost_at(span, x, value):
     """Whether a dimension may be lost where the symbol has that value."""
     parts = (p.as_expr() for c in span.critical for p in (c.numer, c.denom))
     return any(p.subs(x, value) == 0 for p in parts)
+
+
+@pytest.mark.parametrize("rho", [("1/2", "3/4"), ("1/2", "1/4"), ("1/3", "3/5")])
+@pytest.mark.parametrize(
+    "learner", [TD(), ETD(), TD(lam="1/2"), GTD2(), TDC()], ids=lambda x: x.key
+)
+def test_an_outcome_that_may_move_nothing_hides_no_other_of_its_state(rho, learner):
+    """Discount 1 and a loop: phi - phi' is 0 to rounding, and the state's other outcome moves along phi."""
+    pi, mu = map(R, rho)
+    rows = [
+        ("a", "stay", "a", 1, 0),
+        ("a", "go", "b", 1, 0),
+        ("b", "go", "a", 1, 0),
+        ("b", "end", "T", 1, 1),
+    ]
+    mdp = MDP.from_transitions(rows)
+
+    def made(number):
+        target, behavior = (
+            Policy(
+                {
+                    "a": {"stay": number(p), "go": number(1 - p)},
+                    "b": {"go": number(R(1, 2)), "end": number(R(1, 2))},
+                }
+            )
+            for p in (pi, mu)
+        )
+        return PolicyEvaluation(
+            mdp, target=target, behavior=behavior, discount=1, start={"a": 1},
+            arithmetic="float" if number is float else None,
+        )  # fmt: skip
+
+    floats, exact = (mean_dynamics(made(number), learner) for number in (float, lambda x: x))
+    assert floats.span.shape == exact.span.shape
+    wanted = np.array(exact.fixed_point(), dtype=float).ravel()
+    assert floats.fixed_point() == pytest.approx(wanted)
