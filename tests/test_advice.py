@@ -109,3 +109,27 @@ def test_the_key_of_a_learner_is_no_weighting(key):
     code = message.split("give the learner, ")[1].split(", or one")[0]
     learner = eval(code, vars(otd.learners))
     assert problem.fixed_point(learner).theta == otd.mean_dynamics(problem, learner).fixed_point()
+
+
+@pytest.mark.parametrize("key", ["GTD2", "TDC", "HTD"])
+def test_nor_is_the_name_of_its_class(key):
+    problem = otd.domains.two_state("9/10", reward=1)
+    assert f"give the learner, {key}()" in told(lambda: problem.fixed_point(key))
+
+
+def test_an_end_written_as_a_loop_is_told_under_a_comparison():
+    rows = [
+        ("s", "a", "t", 1, 1),
+        ("t", "a", "s", "1/2", 0),
+        ("t", "a", "x", "1/2", 2),
+        ("x", "a", "x", 1, 0),
+    ]
+    mdp = otd.MDP.from_transitions(rows)
+    problem = otd.PolicyEvaluation(mdp, target=otd.Policy.uniform(mdp), discount="1/2")
+    assert str(otd.compare(problem)).count("terminal=['x']") == 1
+    ended = otd.MDP.from_transitions(rows, terminal=["x"])
+    right = otd.PolicyEvaluation(
+        ended, target=otd.Policy.uniform(ended), discount="1/2", start={"s": 1}
+    )
+    assert "terminal=" not in str(otd.compare(right))
+    assert right.fixed_point("td").values == right.values

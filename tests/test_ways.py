@@ -52,7 +52,7 @@ NOT_WAYS = {
         dynamics.certified_step.CLOSE dynamics.float_stability.SAFETY dynamics.mean_step_size.SLOWEST
         dynamics.pencil.ROUNDED dynamics.plane.NEAR dynamics.products.CLOSE dynamics.scalars.LEAST
         dynamics.steady.FAR_BELOW dynamics.trace_step_size.MARGIN dynamics.trace_step_size.SLACK search.scores.CLOSE
-        search.walk.CLEAR dynamics.covariances.ENOUGH dynamics.covariances.NOTHING
+        search.walk.CLEAR dynamics.covariances.ENOUGH
         dynamics.float_step_size.ENOUGH problem.spans.APART problem.spans.ENOUGH""",
     "budget, beyond which there is no answer or an open one": """
         algebra.boxes.BISECTIONS algebra.expressions.MAX_TEXT algebra.expressions.MAX_DECIMAL_EXPONENT

@@ -70,7 +70,11 @@ def _by_elimination(
     with np.errstate(all="ignore"):
         found, leaving = watched(chain)
     if not (leaving[1:] > 0).all():
-        raise SingularError(f"{what} is singular: a class of states is never left", None)
+        raise SingularError(
+            f"{what} is singular{kernel.arithmetic.caveat}: a class of states is never left, or with a chance below "
+            "the range of floats (1e-308)",
+            None,
+        )
     factors = np.eye(n) - np.triu(found[1:, 1:], 1)
     rest = np.diag(leaving[1:]) - np.tril(found[1:, 1:], -1)
     b, error = finite(right.dense()), right.dense_error()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from obliquetd.algebra.accuracy import finite
 from obliquetd.algebra.factors import Factored
 from obliquetd.algebra.rounding import (
     EPS,
@@ -208,7 +209,7 @@ class Equilibrated:
             bound = np.abs(self._pseudo_inverse) @ (self.error @ np.abs(inner)) + 8 * EPS
             back = 1.0 / self.along
             back /= back.max()
-            vectors, bound = inner * back[:, None], bound * back[:, None]
+            vectors, bound = finite(inner * back[:, None]), bound * back[:, None]
             vectors, mixed = np.linalg.qr(vectors)
             basis[kept, :count] = vectors
             error[kept, :count] = bound @ np.abs(np.linalg.pinv(mixed))

@@ -22,8 +22,6 @@ __all__ = ["check_covariance", "public_covariance", "total_of", "units_of", "wit
 
 ENOUGH = 1e-6
 """The part of the largest entry that one which is not told from 0 may be off by."""
-NOTHING = 1e-24
-"""A variance in units that is no noise at all: its root is below 1e-12 of the rewards."""
 FRAMES = 5
 """From a warning up to who asked for a property that is a covariance."""
 
@@ -87,7 +85,7 @@ def check_covariance(matrix: FloatMatrix, units: Any, what: str, frames: int = F
         growth = error / sizes[:, None] / sizes[None, :]
     largest = np.abs(found[np.ix_(told, told)]).max(initial=0.0)
     known = told[:, None] & told[None, :]
-    small = error <= np.maximum(ENOUGH * largest, NOTHING)
+    small = error <= ENOUGH * largest
     growth = np.where((error == 0) | (~known & small), 0.0, growth)
     most = float(np.nan_to_num(growth, nan=np.inf).max(initial=0.0))
     return warn_of_few_digits(f"{what} is a difference of nearly equal numbers", most, frames)

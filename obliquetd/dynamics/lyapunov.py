@@ -33,6 +33,9 @@ def solve_lyapunov(Q: Matrix, right: Matrix) -> Matrix:
     Matrix([[1/4]])
     """
     if isinstance(Q, FloatMatrix):
+        assert isinstance(right, FloatMatrix)
+        if not (right.dense().any() or right.dense_error().any()):
+            return right  # 0 for certain, of which no step below the range of floats makes a doubt
         to, back = _balancing(Q)
         balanced = _solve_lyapunov(to @ Q @ back, to @ right @ to)
         return back @ balanced @ back

@@ -14,6 +14,7 @@ from obliquetd.frames import Tabular
 from obliquetd.problem.evaluation import PolicyEvaluation
 from obliquetd.problem.fixed_point import FixedPoint, label_of
 from obliquetd.problem.required import require_problem
+from obliquetd.problem.resting import resting_remark
 from obliquetd.problem.rounding import rounding_bounds
 from obliquetd.problem.weightings import METHODS
 
@@ -92,9 +93,12 @@ class Comparison(HtmlTable, Tabular):
     Attributes
     ----------
     methods : tuple of ComparisonRow
+    remark : str
+        What all of them have to be read with, in a sentence.
     """
 
     methods: tuple[ComparisonRow, ...]
+    remark: str = ""
 
     def __getitem__(self, name: str) -> ComparisonRow:
         for row in self.methods:
@@ -144,7 +148,8 @@ class Comparison(HtmlTable, Tabular):
         for row in self.methods:
             if "fixed point" in row.errors:
                 reasons.setdefault(row.problems["fixed point"], []).append(row.name)
-        return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+        said = [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
+        return [*said, self.remark] if self.remark and self.remark not in str(said) else said
 
     def _table(self) -> tuple[str, list[str], list[list[str]]]:
         heading, *rows = self.cells()
@@ -242,9 +247,8 @@ def compare(
         raise InputError(
             f"quantities has {named!r}; {did_you_mean(named, HEADINGS)}expected a list of some of {', '.join(HEADINGS)}"
         )
-    return Comparison(
-        tuple(_row(problem, *method, quantities) for method in labelled(problem, methods))
-    )
+    rows = tuple(_row(problem, *method, quantities) for method in labelled(problem, methods))
+    return Comparison(rows, resting_remark(problem.native))
 
 
 def labelled(problem: PolicyEvaluation, methods: Any) -> list[tuple[str, Any]]:

@@ -303,7 +303,8 @@ def _refuse_class(given: Any) -> None:
 
 def _named(given: str, problem: Any) -> FixedPoint:
     if given not in WEIGHTINGS:
-        if kind := LEARNERS.get(given):
+        named = {kind.__name__: kind for kind in LEARNERS.values()}
+        if kind := LEARNERS.get(given) or named.get(given):
             raise InputError(
                 f"{given!r} names a learner and no weighting; give the learner, {kind.__name__}(), or one of the names "
                 f"{', '.join(METHODS)}"

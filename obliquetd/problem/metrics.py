@@ -23,7 +23,7 @@ from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
 from obliquetd.problem.spans import float_angle
 from obliquetd.problem.sums import discounted_sum
-from obliquetd.problem.td_errors import accurate_td_errors, warn_of_noise
+from obliquetd.problem.td_errors import accurate_td_errors, settled_variance
 
 __all__ = [
     "ValueMetrics",
@@ -111,12 +111,15 @@ def return_variance(ops: Operators) -> Matrix:
 
     def total(squares: Any) -> Matrix:
         source = ops.by_state(weight * squares)
-        return discounted_sum(ops, kernel, leak, source, "the second-moment system")
+        return discounted_sum(
+            ops, kernel, leak, source, "the second-moment system", "the variance of the return"
+        )
 
     if ops.arithmetic.kind == "float":
         delta, error, unit = accurate_td_errors(ops)
         variance = total(delta * delta)
-        warn_of_noise(variance, total((2 * np.abs(delta) + error) * error))
+        bound = total((2 * np.abs(delta) + error) * error)
+        variance = settled_variance(variance, bound, ops.exactly(return_variance))
     else:
         delta, unit = td_errors(ops, ops.v_pi)
         variance = total(delta * delta)

@@ -15,8 +15,10 @@ from obliquetd.problem.rows import Rows
 __all__ = ["discounted_sum", "leading_to", "no_discount", "sum_outside"]
 
 
-def discounted_sum(ops: Rows, kernel: Matrix, leak: Matrix, source: Matrix, what: str) -> Matrix:
-    """The sum over k of kernel^k source, of a kernel whose rows miss ``leak`` of one.
+def discounted_sum(
+    ops: Rows, kernel: Matrix, leak: Matrix, source: Matrix, what: str, total: str = "the return"
+) -> Matrix:
+    """The sum over k of kernel^k source, of a kernel whose rows miss ``leak`` of one; an error calls it ``total``.
 
     It is zero where no source is ever reached, and the other states are solved for: a
     zero that the chain makes is no matter of rounding. On a closed class without
@@ -27,7 +29,7 @@ def discounted_sum(ops: Rows, kernel: Matrix, leak: Matrix, source: Matrix, what
     sources = np.unique(source.cleaned().support()[0])
     endless = [c for c in closed if np.isin(sources, c).any()]
     if endless:
-        raise _endless(ops, kernel, leak, source, closed, endless)
+        raise _endless(ops, kernel, leak, source, closed, endless, total)
     silent = np.flatnonzero(~_leads_to(kernel, sources)).tolist()
     return sum_outside(ops, kernel, leak, source, set(silent), what)
 
@@ -60,6 +62,7 @@ def _endless(
     source: Matrix,
     closed: list[list[int]],
     endless: list[list[int]],
+    total: str,
 ) -> UndiscountedError:
     """The error, with the values of all states that never reach an endless class."""
     doomed = leading_to(kernel, [i for c in endless for i in c])
@@ -81,7 +84,7 @@ def _endless(
         )
     else:
         collects = (
-            "goes on collecting reward, so the return is not finite. Use a discount below 1, or let the "
+            f"goes on collecting reward, so {total} is not finite. Use a discount below 1, or let the "
             "episode end (a transition of discount 0)"
         )
     return UndiscountedError(
@@ -104,7 +107,11 @@ def _limit(ops: Rows, kernel: Matrix, source: Matrix, closed: list[int]) -> dict
         return {}
     ones = ops.arithmetic.column([ops.arithmetic.one] * len(closed))
     system = ops.arithmetic.identity(len(closed)) - P + ones @ mu.T
-    return dict(zip(ops.names(closed), system.solve(r, "I - P + 1 mu'").public_list(), strict=True))
+    return dict(
+        zip(
+            ops.names(closed), system.solve(r, "I - P + 1 mu'").cleaned().public_list(), strict=True
+        )
+    )
 
 
 def no_discount(ops: Rows) -> str:

@@ -13,18 +13,18 @@ iterative refinement (Higham 2002, Chapter 12).
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FloatMatrix, Matrix
-from obliquetd.algebra.accuracy import warn_of_few_digits
 from obliquetd.algebra.rounding import EPS, negligible
 from obliquetd.errors import PrecisionWarning
 from obliquetd.problem.native import Operators
 from obliquetd.problem.sums import discounted_sum
 
-__all__ = ["accurate_td_errors", "warn_of_noise"]
+__all__ = ["accurate_td_errors", "settled_variance"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -111,14 +111,12 @@ def _halves(a: Floats) -> tuple[Floats, Floats]:
     return high, a - high
 
 
-def warn_of_noise(variance: Matrix, error: Matrix) -> None:
-    """PrecisionWarning where the errors of TD errors, or of the solve, leave a variance few digits."""
+def settled_variance(
+    variance: Matrix, error: Matrix, exactly: Callable[[], Matrix] | None
+) -> Matrix:
+    """The variance, with a PrecisionWarning where the errors of TD errors, or of the solve, leave it few digits."""
     assert isinstance(variance, FloatMatrix)
-    found = np.array(variance.entries())
-    bound = np.array(error.entries()) + variance.dense_error()[:, 0]
-    seen = found != 0
-    if seen.any():
-        growth = float((bound[seen] / np.abs(found[seen])).max())
-        warn_of_few_digits(
-            "the variance of the return is what is left of larger numbers", growth, 6
-        )
+    bound = variance.dense_error() + np.array(error.entries()).reshape(-1, 1)
+    held = FloatMatrix(variance.dense(), error=bound)
+    settled: Matrix = held.settled("the variance of the return", exactly)
+    return settled

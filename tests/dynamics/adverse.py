@@ -14,7 +14,7 @@ from obliquetd.errors import ObliqueTDError, PrecisionWarning
 WITHIN = 1e-6
 """How far an answer in floats may be from the exact one, relative to its largest entry, in units."""
 NOTHING = 1e-12
-"""The part of the rewards below which the root of a variance is none, and of a radian below which an angle is none."""
+"""The part of a radian below which an angle is none."""
 
 
 def pair(rows, features, discount):
@@ -124,10 +124,9 @@ def verdict(floats, exact, ask, kind=None):
     if kind == "angle":
         close = np.abs(found - right) <= np.maximum(WITHIN * right, NOTHING)
     else:
-        scale, least = np.ones(len(right)), 0.0
         if kind is not None:
             side = units(exact, kind, round(len(right) ** 0.5))
-            scale, least = np.outer(side, side).ravel(), NOTHING**2
-        found, right = found / scale, right / scale
-        close = np.abs(found - right) <= max(WITHIN * np.abs(right).max(initial=0.0), least)
+            scale = np.outer(side, side).ravel()
+            found, right = found / scale, right / scale
+        close = np.abs(found - right) <= WITHIN * np.abs(right).max(initial=0.0)
     return "right" if close.all() else f"{found} in place of {right}"

@@ -6,6 +6,7 @@ import pytest
 import obliquetd as otd
 from obliquetd import ETD, GTD2, GTD2MP, MDP, SETD, TD, Policy, PolicyEvaluation
 from obliquetd.algebra import FloatMatrix
+from obliquetd.errors import PrecisionWarning
 
 
 def never_rewarded():
@@ -69,3 +70,52 @@ def test_no_update_at_the_fixed_point_is_no_noise_in_floats_either(discount):
     assert not found.averaged.any()
     assert not found.constant_step.any()
     assert found.variance == 0
+
+
+def chain_of(rows, **fields):
+    mdp = MDP.from_transitions(rows)
+    return PolicyEvaluation(mdp, target=Policy.uniform(mdp), **fields)
+
+
+@pytest.mark.parametrize(
+    ("problem", "learner"),
+    [
+        *((chain_of([(0, "a", 1, 1.0, 1e8), (1, "a", 0, 0.5, 0.0), (1, "a", 0, 0.5, 1e-8)], discount=0.5), x)
+          for x in (TD(), GTD2(), ETD(), SETD())),
+        (chain_of([(0, "a", 0, 0.5, 1e8), (0, "a", 0, 0.5, 1e8 + 1e-5)], discount=0.75, features=[[3.0]]), TD()),
+        (chain_of([(0, "a", 0, 0.5, -1e6), (0, "a", 0, 0.5, -1e6 + 1e-8)], discount=0.75, features=[[2.0]]), ETD()),
+        (chain_of([(0, "a", 0, 0.5, 1e8), (0, "a", 0, 0.5, 1e8 + 1.5e-8)], discount=0.875), otd.LSTD()),
+    ],
+)  # fmt: skip
+def test_noise_far_below_the_rewards_is_warned_of(problem, learner):
+    """It is what is left of rewards of 1e8, and was 28 times too large, or 0, without a word."""
+    with pytest.warns(PrecisionWarning, match="covariance of"):
+        _ = otd.efficiency(problem, learner).noise_covariance
+    exact = otd.efficiency(problem.replace(arithmetic="exact"), learner).noise_covariance
+    assert any(exact)
+
+
+@pytest.mark.parametrize(
+    ("rows", "discount"),
+    [
+        ([(0, "a", 0, 0.5, 1.0), (0, "a", 0, 0.5, 1 + 2.0**-50)], 0.999),
+        ([(0, "a", 0, 0.5, 1e6), (0, "a", 0, 0.5, 1e6 + 2e-10)], 0.5),
+        ([(0, "a", 1, 1.0, 0.0), (1, "a", 0, 0.125, 2.0), (1, "a", 1, 0.875, 1.0)], 1 - 2.0**-52),
+    ],
+)
+def test_a_variance_of_the_return_that_rounding_takes_is_warned_of(rows, discount):
+    problem = chain_of(rows, discount=discount)
+    with pytest.warns(PrecisionWarning, match="variance of the return keeps about 0"):
+        _ = problem.return_variance
+    assert all(problem.replace(arithmetic="exact").return_variance)
+
+
+def test_a_variance_that_is_zero_is_no_matter_of_rounding():
+    """0.1 + 0.2 of rewards come either way: v is not a float, and the variance is 0."""
+    rows = [
+        (0, "a", 1, 0.5, 0.3),
+        (0, "a", 2, 0.5, 0.3),
+        (1, "a", 0, 1.0, 0.1),
+        (2, "a", 0, 1.0, 0.1),
+    ]
+    assert not chain_of(rows, discount=0.9).return_variance.any()

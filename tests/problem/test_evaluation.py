@@ -654,3 +654,33 @@ def test_a_coin_that_decides_nothing_is_certain_too():
     )
     problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=0.9, arithmetic="float")
     assert list(problem.return_variance) == [0, 0, 0]
+
+
+def test_what_no_float_can_say_is_refused_in_words_of_its_own():
+    """A chance of 1e-400 to leave, and a solve whose vectors overflow."""
+    rows = [
+        (0, "a", 0, 1.0, 0),
+        (0, "a", 1, 1e-200, 0),
+        (1, "a", 0, 1.0, 0),
+        (1, "a", 2, 1e-200, 0),
+    ]
+    mdp = MDP.from_transitions(rows)
+    chain = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1.0).target_chain
+    with pytest.raises(SingularError, match="below the range of floats"):
+        _ = chain.absorption_probabilities
+    rows = [(0, "a", 0, 1.0, 1.0), (1, "a", 4, 0.125, 1.0), (1, "a", 3, 0.875, 1.0), (2, "a", 3, 2.5e-301, 1.0),
+            (2, "a", 4, 0.03125, 1.0), (2, "a", 0, 0.96875, 1.0), (3, "a", 0, 2.5e-101, 1.0), (3, "a", 3, 1.0, 1.0)]  # fmt: skip
+    mdp = MDP.from_transitions(rows, states=range(5))
+    problem = PolicyEvaluation(
+        mdp, target=Policy.uniform(mdp), discount=1 - 2.0**-52, xi=[1.0, 1.0, 1.0, 0.0, 1.0]
+    )
+    with pytest.raises(otd.errors.NumberError, match="range of floats"):
+        problem.fixed_point("etd")
+
+
+def test_a_variance_without_end_is_said_to_be_one():
+    mdp = MDP.from_transitions([(0, "a", 0, "1/2", -1), (0, "a", 0, "1/2", 1)])
+    problem = PolicyEvaluation(mdp, target=Policy.uniform(mdp), discount=1)
+    assert problem.v_pi[0] == 0
+    with pytest.raises(UndiscountedError, match="the variance of the return is not finite"):
+        _ = problem.return_variance
