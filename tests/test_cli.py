@@ -347,6 +347,7 @@ def test_a_certificate_that_holds_another_model_is_found_out(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_certificate_of_an_iteration_is_bound_to_its_model(tmp_path):
     path, model, other = tmp_path / "c.json", tmp_path / "m.json", tmp_path / "o.json"
     problem = random_problem(3, 2, seed=0)
@@ -375,6 +376,7 @@ def test_a_certificate_of_an_iteration_is_bound_to_its_model(tmp_path):
     assert "does not hold the iteration" in run("check", path, "--model", model, expect=2).stderr
 
 
+@pytest.mark.slow
 def test_search_finds_saves_and_certifies(tmp_path):
     model, certificate = tmp_path / "m.json", tmp_path / "c.json"
     options = (

@@ -132,7 +132,10 @@ CLOSED_FORMS = {
 """A of each learner with its defaults, from the matrices of the problem and not from its rule."""
 
 
-@pytest.mark.parametrize("key", LEARNERS)
+@pytest.mark.parametrize(
+    "key",
+    [pytest.param(x, marks=pytest.mark.slow if k % 3 else ()) for k, x in enumerate(LEARNERS)],
+)
 def test_every_learner_is_whole(key):
     assert key in CLOSED_FORMS, f"give {key} a closed form of A in tests/test_completeness.py"
     kind = LEARNERS[key]

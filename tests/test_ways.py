@@ -345,7 +345,7 @@ def test_no_shipped_learner_goes_outcome_by_outcome(learner, monkeypatch):
                 assert dyn.expectation.sums is not None
 
 
-@pytest.mark.parametrize("learner", chosen(12, 1), ids=str)
+@pytest.mark.parametrize("learner", chosen(5, 1), ids=str)
 @pytest.mark.parametrize("seed", [5])
 def test_outcome_by_outcome_is_what_all_outcomes_at_once_are(learner, seed):
     way = WAYS["dynamics.expectation.sums_of"]

@@ -139,6 +139,7 @@ def through_the_terminal(tmp_path_factory, name):
         assert bad.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @hostile
 def test_errors_about_files_and_labels(name, tmp_path):
     data = {"transitions": [[name, "a", "t", "1/3", 0], ["t", "a", name, 1, 0]]}

@@ -66,6 +66,7 @@ def everyone():
         yield pytest.param("on-policy", key, marks=[pytest.mark.slow] if k % 3 else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "key"), [*everyone()])
 def test_each_learner_has_the_A_and_the_score_of_the_rule_on_numbers(name, key, monkeypatch):
     """On numbers for one setting and features at random; else by products, which are held against those elsewhere."""

@@ -98,6 +98,7 @@ MULTIPLE = [(HTD(), "9/10", [1000, -3, 2], 1), (HTD(), "1/2", [1, 2, -1], "1/100
             (TDRC(), 0, [2, 1, -1], 1000), (TD(), "9/10", [1, -1, 2], "1/1000000")]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("always", [True, False], ids=["certificates", "eigenvalues"])
 @pytest.mark.parametrize("case", range(len(MULTIPLE)))
 def test_a_root_that_several_share_keeps_its_digits(case, always, monkeypatch):

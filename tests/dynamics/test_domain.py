@@ -158,7 +158,9 @@ def places(region, domain):
     return sorted(found)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.slow if k % 3 else ()) for k, x in enumerate(CASES)]
+)
 def test_a_value_is_in_the_region_where_problem_and_learner_can_be_made_and_are_stable(name):
     problem, learner, expected = CASES[name]
     symbolic, made = problem(X), learner(X)

@@ -262,6 +262,7 @@ class TestWhatALogCannotServe:
         assert np.isnan(found.best("TD").standard_error)
         assert curve.mean().shape == (3,)
 
+    @pytest.mark.slow
     def test_errors_that_were_not_measured(self):
         from obliquetd.plotting import learning_curves, sensitivity
 

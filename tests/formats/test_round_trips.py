@@ -323,6 +323,7 @@ def test_a_log_is_counted(tmp_path):
     assert not fixed.on_policy
 
 
+@pytest.mark.slow
 def test_an_estimate_approaches_the_model(tmp_path):
     """20,000 logged steps of a random chain: each frequency within 5 standard errors."""
     mdp = random_mdp(4, 2, 3)

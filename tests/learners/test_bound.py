@@ -72,6 +72,7 @@ def test_its_dynamics_in_numbers_and_in_symbols():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_door_binds():
     problem = two_state("1/2", reward=1)
     one = ByValue("1/10")

@@ -420,7 +420,10 @@ def refused(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("name", REASONS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=pytest.mark.slow if k > 1 else ()) for k, x in enumerate(REASONS)],
+)
 def test_a_rule_that_is_not_what_it_has_to_be_is_refused_by_name(refused, name):
     learner = learner_class(f"{refused}:{name.title().replace('_', '')}")(0.1)
     stage, reason = REASONS[name]
@@ -436,6 +439,7 @@ def test_a_rule_that_is_not_what_it_has_to_be_is_refused_by_name(refused, name):
             simulate(off_policy(), [learner], steps=10)
 
 
+@pytest.mark.slow
 def test_numbers_in_a_closure_are_read_as_written(tmp_path):
     """0.3 is 3/10 and 1/3 is a third, in exact arithmetic as in compiled code."""
     path = tmp_path / "closure.py"

@@ -78,7 +78,10 @@ def assert_readable(ax):
     assert min(t.get_fontsize() for t in texts(ax)) * min(np.array(REPORT) / size) >= 8
 
 
-@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=pytest.mark.slow if k % 3 else ()) for k, x in enumerate(DOMAINS)],
+)
 def test_domains_are_readable(name):
     assert_readable(mdp_graph(DOMAINS[name]))
 

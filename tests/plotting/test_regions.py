@@ -45,7 +45,9 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=pytest.mark.slow if k > 1 else ()) for k, x in enumerate(CASES)]
+)
 def test_what_is_filled_agrees_with_the_exact_verdict(case):
     """Numbers put in before anything is averaged: another way than the polynomials."""
     problem, learner, symbols, ranges = CASES[case]
@@ -116,6 +118,7 @@ def test_no_cell_is_too_thin_to_be_found(width):
     assert np.allclose(edges[:, 1:3] - 0.5, np.column_stack([-expected, expected]), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_plane_says_what_it_shows():
     ax = stability_regions_2d(two_state("gamma"), TD(lam="lam"), ("gamma", "lam"))
     assert (ax.get_xlabel(), ax.get_ylabel()) == (r"$\gamma$", r"$\lambda$")
@@ -141,6 +144,7 @@ def test_a_plane_says_what_it_shows():
         assert mean_dynamics(w_to_2w(discount, epsilon), SETD()).is_stable()
 
 
+@pytest.mark.slow
 def test_where_there_is_no_model_there_is_no_verdict():
     """Discounts above 1, a lambda above 1, probabilities 2 p above 1: none of them is stable or unstable."""
     ax = stability_regions_2d(

@@ -135,6 +135,7 @@ def test_the_fork_by_hand():
 MATRICES = ("C", "X_star", "Lambda", "L_pi", "P_b", "P_pi")
 
 
+@pytest.mark.slow
 @given(episodic())
 def test_a_start_is_the_chain_with_restarts_and_keeps_the_terminal_states(problem):
     """with_restarts rewrites the model; the two agree on every state that is not terminal."""

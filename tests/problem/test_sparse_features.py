@@ -138,6 +138,7 @@ def test_verdicts_and_fixed_points_are_those_of_dense_features(learner):
     assert np.allclose(kept.fixed_point(), dense.fixed_point(), rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [sparse.csr_array.copy, sparse.csr_array.toarray])
 def test_the_noise_of_more_outcomes_than_python_nests_calls(form):
     """Sigma of TD(0) by the fundamental matrix: E U U' + C + C', C = sum over k >= 1 of E U_0 U_k'."""

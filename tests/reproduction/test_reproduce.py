@@ -105,6 +105,7 @@ def test_a_turned_sign_turns_verdicts(baird):
     assert judged("baird", {"SETD": AscendingSETD(0.006)})[larger].verdict == undecided
 
 
+@pytest.mark.slow
 def test_the_exact_line_is_the_root_of_the_mean_square(baird):
     """300 runs of GTD2, whose square has no heavy tail, against the exact moments, within 5 errors."""
     case = STUDIES["baird"].cases[0]
@@ -141,6 +142,7 @@ def test_files_hold_the_numbers(baird):
         assert (folder / f"baird.{kind}").stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_the_figure_shows_every_learner_in_its_colour(baird):
     _, found = baird
     case = STUDIES["baird"].cases[0]
