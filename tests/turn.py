@@ -17,3 +17,8 @@ def part(things: Iterable[T], of: int) -> list[T]:
     """
     listed, turn = list(things), os.environ.get("OBLIQUETD_TURN")
     return listed if turn is None else listed[int(turn[:12], 16) % of :: of]
+
+
+def turn_of(of: int) -> bool:
+    """Whether it is the turn of something that comes every ``of``-th time."""
+    return bool(part([0, *[None] * (of - 1)], of)[0] == 0)

@@ -36,6 +36,7 @@ from obliquetd.learners.active import is_local
 from obliquetd.learners.compiled import pick_row
 from obliquetd.learners.state import floats
 from obliquetd.learners.words import Transition
+from tests.turn import part
 
 STATES, ROWS, FEATURES, ACTIVE = 30, 90, 120, 4
 
@@ -108,7 +109,9 @@ COMPILED_LONG = [
 
 
 @pytest.mark.parametrize(
-    "learner", [*LOCAL, *(pytest.param(x, marks=pytest.mark.slow) for x in COMPILED_LONG)], ids=repr
+    "learner",
+    [*LOCAL, *(pytest.param(x, marks=pytest.mark.slow) for x in part(COMPILED_LONG, 2))],
+    ids=repr,
 )
 def test_slots_and_all_features_agree(learner):
     rng = np.random.default_rng(3)

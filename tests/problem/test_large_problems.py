@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sparse
 
 from obliquetd import PolicyEvaluation
+from tests.turn import part
 
 CHAIN = r"""
 import re, resource, sys
@@ -47,7 +48,9 @@ print(int(peak[1]) / 2**10 if peak else resource.getrusage(resource.RUSAGE_SELF)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "learners", "mebibytes"), [(10_000, 5, 230), (200_000, 5, 1_040)])
+@pytest.mark.parametrize(
+    ("n", "learners", "mebibytes"), part([(10_000, 5, 230), (200_000, 5, 1_040)], 2)
+)
 def test_a_large_chain_keeps_within_its_memory(n, learners, mebibytes):
     """A tenth over what was measured; nothing of size n by n, and few of n by d."""
     done = subprocess.run(

@@ -22,6 +22,7 @@ from obliquetd.reproduction.figures import case_figure
 from obliquetd.reproduction.studies import DRAWN, STUDIES, random_mdp
 from obliquetd.reproduction.study import Runs
 from obliquetd.reproduction.tails import unseen_share, withheld
+from tests.turn import turn_of
 
 
 def verdicts(found):
@@ -340,6 +341,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not turn_of(3), reason="it takes minutes, and its turn comes every third time")
 def test_all_together_and_the_grid(tmp_path):
     found = reproduce(NAMES, tmp_path)
     told = verdicts(found)

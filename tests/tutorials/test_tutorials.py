@@ -9,6 +9,8 @@ import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 
+from tests.turn import part
+
 FOLDER = Path(__file__).parents[2] / "tutorials"
 SPEC = importlib.util.spec_from_file_location("build", FOLDER / "build.py")
 build = importlib.util.module_from_spec(SPEC)
@@ -127,7 +129,7 @@ def test_it_is_good_to_look_at(script):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
+@pytest.mark.parametrize("script", part(SCRIPTS, 2), ids=lambda s: s.stem)
 def test_it_runs_from_a_clean_kernel_and_says_the_same(script):
     start = time.monotonic()
     fresh = build.execute(script)
