@@ -48,7 +48,8 @@ def geometric_sum(
     -----
     Floats are eliminated as Grassmann, Taksar and Heyman (1985) do: in place of 1 - kernel(k, k) stands the sum of the
     leak and of the moves elsewhere, so that nothing is subtracted. Every entry of (I - kernel)^-1 then keeps its digits,
-    and changes by 2 n delta at most, relatively, where entries and leaks do by delta (O'Cinneide 1993). Systems of
+    and changes by 2 n delta at most, relatively, where entries and leaks do by delta (O'Cinneide 1993); of roundings, which
+    are nearly independent, the square root of n counts, as everywhere (:mod:`obliquetd.algebra.rounding`). Systems of
     more than :data:`~obliquetd.algebra.float_digits.ENTRYWISE` rows are solved as any other.
     """
     n = kernel.shape[0]
@@ -82,7 +83,7 @@ def _by_elimination(
         both = _solved(factors, rest, np.hstack([b, np.abs(b), error]), transposed)
         x, size, spread = both[:, :k], both[:, k : 2 * k], both[:, 2 * k :]
         delta = _relative(kernel) + _relative(leak) + EPS
-        bound = (2 * n * delta + (8 + 4 * math.sqrt(n)) * EPS) * size + spread
+        bound = (2 * math.sqrt(n) * delta + (8 + 4 * math.sqrt(n)) * EPS) * size + spread
         largest = np.abs(x).max(initial=0.0)
         gap = np.abs(x - (moves.T if transposed else moves) @ x - b).max(initial=0.0)
         scale = 2 * largest + np.abs(b).max(initial=0.0)
