@@ -262,7 +262,6 @@ class TestRegions:
         assert stability_region(two_state(), TDC(mu="m"), "m") == sp.Interval.open(R(2, 25), sp.oo)
         assert stability_region(two_state(), GTD2(mu="m"), "m") == sp.Interval.open(0, sp.oo)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("setting", "domain", "region"),
         [

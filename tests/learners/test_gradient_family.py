@@ -149,7 +149,6 @@ def test_mirror_prox_differs_from_its_plain_form_in_the_second_order_alone():
     assert abs(gaps[0] / gaps[1] - 4) < sp.Rational(1, 5)
 
 
-@pytest.mark.slow
 def test_where_td_diverges_the_gradient_family_does_not():
     star = baird_star()
     assert not mean_dynamics(star, TD()).is_stable()

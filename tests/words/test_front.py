@@ -167,7 +167,6 @@ def test_what_is_not_proved_is_not_written():
         prove(sp.sqrt(2) * A, sp.sqrt(2) * A).coq()
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(kernel.find_coqc() is None, reason="there is no coqc here")
 def test_coq_accepts_every_kind_of_hypothesis():
     """Symbols, fractions, a symmetric inverse, rows that sum to one, a given equation and its transpose."""

@@ -43,7 +43,6 @@ def test_sums_and_coefficients():
     assert (A + B) @ (A - B) == A @ A - A @ B + B @ A - B @ B
 
 
-@pytest.mark.slow
 def test_rules_that_do_not_end_are_an_error():
     with pytest.raises(ValueError, match="terminate"):
         Theory([(A, A @ A)]).normal_form(A)
