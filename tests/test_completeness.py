@@ -13,6 +13,7 @@ from obliquetd.formats.files import FORMATS, endings
 from obliquetd.learners import LEARNERS, check, parameters
 from tests.readme import BLOCKS, README, block
 from tests.strategies import problems
+from tests.turn import quick_ones
 
 
 def expected(problem, weight, chance_of=lambda pi, mu: pi):
@@ -134,7 +135,7 @@ CLOSED_FORMS = {
 
 @pytest.mark.parametrize(
     "key",
-    [pytest.param(x, marks=pytest.mark.slow if k % 3 else ()) for k, x in enumerate(LEARNERS)],
+    quick_ones(LEARNERS, slice(None, None, 3)),
 )
 def test_every_learner_is_whole(key):
     assert key in CLOSED_FORMS, f"give {key} a closed form of A in tests/test_completeness.py"

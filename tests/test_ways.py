@@ -82,8 +82,8 @@ NOT_WAYS = {
         search.scores.MOST_NUMBERS""",
     "fact of the machine or of a format": """
         algebra.field_matrix.PRINTED algebra.float_rank.DIGITS learners.state.LINE learners.active.ENDED
-        learners.active.FULL problem.places.NOBODY problem.td_errors.SPLITTER dynamics.provenance.FORMAT
-        dynamics.rounded.UNIT dynamics.rounded.DYADIC dynamics.rounded.SMALLEST dynamics.rounded.NORMAL dynamics.rounded.SPLITTER
+        learners.active.FULL problem.places.NOBODY algebra.error_free.SPLITTER dynamics.provenance.FORMAT
+        dynamics.rounded.UNIT dynamics.rounded.DYADIC dynamics.rounded.SMALLEST dynamics.rounded.NORMAL
         dynamics.rounded.SAFE""",
     "how a text or a float is read": """
         algebra.numbers.WRITTEN algebra.numbers.SMALL learners.evaluate.SHORT""",

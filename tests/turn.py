@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import pytest
 
 T = TypeVar("T")
 
@@ -22,3 +24,12 @@ def part(things: Iterable[T], of: int) -> list[T]:
 def turn_of(of: int) -> bool:
     """Whether it is the turn of something that comes every ``of``-th time."""
     return bool(part([0, *[None] * (of - 1)], of)[0] == 0)
+
+
+def quick_ones(things: Iterable[Any], kept: slice) -> list[Any]:
+    """Parameters of a test, those outside the slice among the longer checks."""
+    listed = list(things)
+    quick = set(range(len(listed))[kept])
+    return [
+        pytest.param(x, marks=() if k in quick else pytest.mark.slow) for k, x in enumerate(listed)
+    ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from obliquetd.algebra.error_free import product_and_lost, sum_and_lost
 from obliquetd.learners.dual import Dual
 
 __all__ = ["DYADIC", "NORMAL", "SMALLEST", "UNIT", "Rounded", "bare", "every_way"]
@@ -18,8 +19,6 @@ DYADIC = 2.0**20
 """A float that is a multiple of 1/DYADIC is taken to be meant exactly."""
 SMALLEST = 2.0**-1074
 NORMAL = 2.0**-1022
-SPLITTER = 2.0**27 + 1.0
-"""A float less its product with this has the leading half of its digits left (Dekker)."""
 SAFE = 2.0**-900
 """The size from which on what a product rounds is a float, too."""
 MOST_WAYS = 256
@@ -53,12 +52,8 @@ class Rounded:
             if isinstance(other, Dual):
                 return NotImplemented
             other = Rounded(float(other))
-        a, b = self.value, other.value
-        value = a + b
-        taken = value - a
-        lost = abs((a - (value - taken)) + (b - taken))
-        known = lost <= UNIT * abs(value)  # not where something is infinite
-        return Rounded(value, self.error + other.error + (lost if known else UNIT * abs(value)))
+        value, lost = sum_and_lost(self.value, other.value)
+        return Rounded(value, self.error + other.error + _at_most(lost, value))
 
     def __neg__(self) -> Rounded:
         return Rounded(-self.value, self.error)
@@ -78,7 +73,8 @@ class Rounded:
         value = a * b
         size = abs(value)
         error = abs(a) * other.error + abs(b) * self.error + self.error * other.error
-        error += _lost(a, b, value) if SAFE < size < 1 / SAFE else UNIT * size
+        safe = SAFE < size < 1 / SAFE
+        error += _at_most(product_and_lost(a, b)[1], value) if safe else UNIT * size
         if size < NORMAL and (a or self.error) and (b or other.error):
             error += SMALLEST
         return Rounded(value, error)
@@ -143,13 +139,10 @@ class Rounded:
         return int(self.value)
 
 
-def _lost(a: float, b: float, product: float) -> float:
-    """What the product of two floats rounds, by the halves of their digits; half a unit where these overflow."""
-    high_a, high_b = SPLITTER * a, SPLITTER * b
-    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
-    low_a, low_b = a - high_a, b - high_b
-    lost = abs(low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b))
-    return lost if lost <= UNIT * abs(product) else UNIT * abs(product)
+def _at_most(lost: float, value: float) -> float:
+    """What was lost, or half a unit where halves overflow or something is infinite."""
+    most = UNIT * abs(value)
+    return abs(lost) if abs(lost) <= most else most
 
 
 class Ways:

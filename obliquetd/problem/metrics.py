@@ -22,7 +22,7 @@ from obliquetd.problem.native import Operators
 from obliquetd.problem.projection import BestApproximation
 from obliquetd.problem.requests import read_values
 from obliquetd.problem.spans import float_angle
-from obliquetd.problem.sums import discounted_sum
+from obliquetd.problem.sums import Moves, discounted_sum
 from obliquetd.problem.td_errors import accurate_td_errors, settled_variance
 
 __all__ = [
@@ -108,11 +108,12 @@ def return_variance(ops: Operators) -> Matrix:
     kernel = ops.square(weight * ops.row_discount * ops.row_discount)
     d = ops.row_discount
     leak = ops.by_state(weight, -(d - ops.arithmetic.one), d + ops.arithmetic.one)
+    moves = Moves(kernel, leak)
 
     def total(squares: Any) -> Matrix:
         source = ops.by_state(weight * squares)
         return discounted_sum(
-            ops, kernel, leak, source, "the second-moment system", "the variance of the return"
+            ops, moves, source, "the second-moment system", "the variance of the return"
         )
 
     if ops.arithmetic.kind == "float":

@@ -45,11 +45,11 @@ from obliquetd.algebra import (
 from obliquetd.algebra.storage import listed
 from obliquetd.algebra.ways import Way
 from obliquetd.errors import EpisodesEndError, SingularError, UndiscountedError
-from obliquetd.mdp.chain import MarkovChain, discount_free_classes
+from obliquetd.mdp.chain import MarkovChain
 from obliquetd.problem.decided import Decided
 from obliquetd.problem.inputs import OCCUPANCY
 from obliquetd.problem.rows import Rows
-from obliquetd.problem.sums import discounted_sum, leading_to, no_discount, sum_outside
+from obliquetd.problem.sums import Moves, discounted_sum, leading_to, no_discount, sum_outside
 
 __all__ = ["Operators"]
 
@@ -92,13 +92,13 @@ class Operators(Decided, Rows):
         return self.square(self.pi, self.probability, self.row_discount)
 
     @cached_property
-    def leak(self) -> Matrix:
-        """What the rows of P_gamma miss of one: the sums of pi p (1 - g)."""
-        return self.leaking(self.pi, self.row_discount)
+    def moves(self) -> Moves:
+        """P_gamma, and what its rows miss of one."""
+        return Moves(self.P_gamma, self._leak(self.pi))
 
-    def leaking(self, chances: Any, discount: Any) -> Matrix:
-        """The same of another policy's chances and other discounts."""
-        return self.by_state(chances, self.probability, -(discount - self.arithmetic.one))
+    def _leak(self, chances: Any) -> Matrix:
+        """The sums of chance times p times 1 - g, which knows the digits that 1 less a sum has lost."""
+        return self.by_state(chances, self.probability, -(self.row_discount - self.arithmetic.one))
 
     @cached_property
     def L_pi(self) -> Matrix:
@@ -181,10 +181,9 @@ class Operators(Decided, Rows):
         start, zero = self.start or {}, self.arithmetic.zero
         h = self.arithmetic.column([start.get(i, zero) for i in range(self.n)])
         kernel = self.square(self.mu, self.probability, self.row_discount)
-        leak = self.leaking(self.mu, self.row_discount)
-        closed = discount_free_classes(kernel, leak)
+        moves = Moves(kernel, self._leak(self.mu))
         begin = {i for i, p in enumerate(h.entries()) if p}
-        endless = [self.names(c) for c in closed if begin & leading_to(kernel, c)]
+        endless = [self.names(c) for c in moves.closed if begin & leading_to(kernel, c)]
         if endless:
             raise UndiscountedError(
                 f"the occupancy is infinite: the behaviour reaches {' and '.join(map(str, endless[:4]))} "
@@ -193,8 +192,8 @@ class Operators(Decided, Rows):
                 endless,
                 {},
             )
-        outside = {i for c in closed for i in c}
-        return sum_outside(self, kernel, leak, h, outside, "I - P_b,gamma'", transposed=True)
+        outside = {i for c in moves.closed for i in c}
+        return sum_outside(self, moves, h, outside, "I - P_b,gamma'", transposed=True)
 
     @cached_property
     def unvisited(self) -> tuple[int, ...]:
@@ -279,12 +278,12 @@ class Operators(Decided, Rows):
     @cached_property
     def undiscounted(self) -> list[list[int]]:
         """Closed classes of the target chain on which no discount is applied."""
-        return discount_free_classes(self.P_gamma, self.leak)
+        return self.moves.closed
 
     @cached_property
     def v_pi(self) -> Matrix:
         """The value function: L_pi v = r_pi."""
-        return discounted_sum(self, self.P_gamma, self.leak, self.r_pi, "L_pi")
+        return discounted_sum(self, self.moves, self.r_pi, "L_pi")
 
     def transposed_sum(self, right: Matrix) -> Matrix:
         """L_pi^-T right, once L_pi is known to be invertible."""
@@ -298,7 +297,7 @@ class Operators(Decided, Rows):
                 "transition of discount 0)",
                 self.arithmetic.embedded(weights, inside, self.n).public(),
             )
-        return geometric_sum(self.P_gamma, self.leak, right, "L_pi'", transposed=True)
+        return geometric_sum(self.moves.kernel, self.moves.leak, right, "L_pi'", transposed=True)
 
     @cached_property
     def X_star(self) -> Matrix:

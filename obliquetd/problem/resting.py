@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+import numpy as np
+
 from obliquetd.problem.native import Operators
 
 __all__ = ["resting_remark", "resting_states"]
@@ -17,9 +19,11 @@ def resting_states(ops: Operators) -> list[Hashable]:
     if ops.inputs.xi is not None or ops.inputs.start is not None or ops.n == 1:
         return []
     closed = ops.chain.closed
-    paid = {int(s) for s, r in zip(ops.state.tolist(), ops.reward, strict=True) if r}
-    at_rest = all(len(c) == 1 and c[0] not in paid for c in closed)
-    return ops.names([c[0] for c in closed]) if at_rest and len(closed) < ops.n else []
+    if len(closed) == ops.n or any(len(c) > 1 for c in closed):
+        return []
+    ends = [c[0] for c in closed]
+    paid = any(ops.reward[np.isin(ops.state, ends)])
+    return [] if paid else ops.names(ends)
 
 
 def resting_remark(ops: Operators) -> str:

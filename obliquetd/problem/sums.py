@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,32 +14,43 @@ from obliquetd.errors import UndiscountedError
 from obliquetd.mdp.chain import discount_free_classes
 from obliquetd.problem.rows import Rows
 
-__all__ = ["discounted_sum", "leading_to", "no_discount", "sum_outside"]
+__all__ = ["Moves", "discounted_sum", "leading_to", "no_discount", "sum_outside"]
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Discounted moves of a chain, (n, n), and what their rows miss of one, (n, 1)."""
+
+    kernel: Matrix
+    leak: Matrix
+
+    @cached_property
+    def closed(self) -> list[list[int]]:
+        """The closed classes on which no discount is applied."""
+        return discount_free_classes(self.kernel, self.leak)
 
 
 def discounted_sum(
-    ops: Rows, kernel: Matrix, leak: Matrix, source: Matrix, what: str, total: str = "the return"
+    ops: Rows, moves: Moves, source: Matrix, what: str, total: str = "the return"
 ) -> Matrix:
-    """The sum over k of kernel^k source, of a kernel whose rows miss ``leak`` of one; an error calls it ``total``.
+    """The sum over k of kernel^k source, which an error calls ``total``.
 
     It is zero where no source is ever reached, and the other states are solved for: a
     zero that the chain makes is no matter of rounding. On a closed class without
     discount the sum is finite only where the source is zero throughout (the absorbing
     state of Sutton and Barto, Section 3.4).
     """
-    closed = discount_free_classes(kernel, leak)
     sources = np.unique(source.cleaned().support()[0])
-    endless = [c for c in closed if np.isin(sources, c).any()]
+    endless = [c for c in moves.closed if np.isin(sources, c).any()]
     if endless:
-        raise _endless(ops, kernel, leak, source, closed, endless, total)
-    silent = np.flatnonzero(~_leads_to(kernel, sources)).tolist()
-    return sum_outside(ops, kernel, leak, source, set(silent), what)
+        raise _endless(ops, moves, source, endless, total)
+    silent = np.flatnonzero(~_leads_to(moves.kernel, sources)).tolist()
+    return sum_outside(ops, moves, source, set(silent), what)
 
 
 def sum_outside(
     ops: Rows,
-    kernel: Matrix,
-    leak: Matrix,
+    moves: Moves,
     source: Matrix,
     excluded: set[int],
     what: str,
@@ -45,6 +58,7 @@ def sum_outside(
     transposed: bool = False,
 ) -> Matrix:
     """The sum on the other states, where those excluded count zero."""
+    kernel, leak = moves.kernel, moves.leak
     if not excluded:
         return geometric_sum(kernel, leak, source, what, transposed=transposed)
     rest = [i for i in range(ops.n) if i not in excluded]
@@ -56,24 +70,18 @@ def sum_outside(
 
 
 def _endless(
-    ops: Rows,
-    kernel: Matrix,
-    leak: Matrix,
-    source: Matrix,
-    closed: list[list[int]],
-    endless: list[list[int]],
-    total: str,
+    ops: Rows, moves: Moves, source: Matrix, endless: list[list[int]], total: str
 ) -> UndiscountedError:
     """The error, with the values of all states that never reach an endless class."""
-    doomed = leading_to(kernel, [i for c in endless for i in c])
-    silent = {k for c in closed for k in c if k not in doomed}
-    solved = sum_outside(ops, kernel, leak, source, doomed | silent, "L_pi").entries()
+    doomed = leading_to(moves.kernel, [i for c in endless for i in c])
+    silent = {k for c in moves.closed for k in c if k not in doomed}
+    solved = sum_outside(ops, moves, source, doomed | silent, "L_pi").entries()
     values = {
         ops.labels[k]: ops.arithmetic.public(solved[k]) for k in range(ops.n) if k not in doomed
     }
     classes = [ops.names(c) for c in endless]
     others = f"; the values of the other states are in the error: {values}" if values else ""
-    limits = [_limit(ops, kernel, source, c) for c in endless]
+    limits = [_limit(ops, moves.kernel, source, c) for c in endless]
     if all(limits):
         tends = {state: value for limit in limits if limit for state, value in limit.items()}
         shown = ", ".join(f"{s}: {number_text(x)}" for s, x in list(tends.items())[:8])

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliquetd.algebra import FloatMatrix, Matrix
+from obliquetd.algebra.error_free import product_and_lost, sum_and_lost
 from obliquetd.algebra.rounding import EPS, negligible
 from obliquetd.errors import PrecisionWarning
 from obliquetd.problem.native import Operators
@@ -27,9 +28,6 @@ from obliquetd.problem.sums import discounted_sum
 __all__ = ["accurate_td_errors", "settled_variance"]
 
 Floats = npt.NDArray[np.float64]
-
-SPLITTER = 2.0**27 + 1.0
-"""Takes a float apart into two of 26 bits, whose products are exact (Dekker 1971)."""
 
 
 def accurate_td_errors(ops: Operators) -> tuple[Floats, Floats, float]:
@@ -42,7 +40,7 @@ def accurate_td_errors(ops: Operators) -> tuple[Floats, Floats, float]:
     d = _sum_with_product(r, -before, g, after)
     with warnings.catch_warnings():  # v_pi has told it; an error of h counts 1 - g times in delta
         warnings.simplefilter("ignore", PrecisionWarning)
-        correction = discounted_sum(ops, ops.P_gamma, ops.leak, ops.by_state(weight * d), "L_pi")
+        correction = discounted_sum(ops, ops.moves, ops.by_state(weight * d), "L_pi")
     h = np.array(correction.entries())
     delta = d + g * h[ops.next_state] - h[ops.state]
     error = EPS * (np.abs(r) + g * _range_after(ops, b) + np.abs(delta))
@@ -85,30 +83,11 @@ def _range_after(ops: Operators, b: Floats) -> Floats:
 
 def _sum_with_product(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
     """x + y + p q, as if computed with twice the digits."""
-    high, low = _product(p, q)
-    total, lost = _sum(high, y)
-    total, more = _sum(total, x)
-    return total + (lost + more + low)
-
-
-def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """a + b as a float and what rounding took from it, exactly (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """a b as a float and what rounding took from it, exactly (Dekker 1971)."""
-    (a1, a2), (b1, b2) = _halves(a), _halves(b)
-    product = a * b
-    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
-
-
-def _halves(a: Floats) -> tuple[Floats, Floats]:
-    big = SPLITTER * a
-    high = big - (big - a)
-    return high, a - high
+    high, low = product_and_lost(p, q)
+    total, lost = sum_and_lost(high, y)
+    total, more = sum_and_lost(total, x)
+    accurate: Floats = total + (lost + more + low)
+    return accurate
 
 
 def settled_variance(

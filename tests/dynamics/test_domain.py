@@ -30,6 +30,7 @@ from obliquetd.learners import (
 )  # fmt: skip
 from obliquetd.report.over_symbols import over_symbols
 from obliquetd.report.sketch import ranges_of
+from tests.turn import quick_ones
 
 R, S, oo = sp.Rational, sp.Interval, sp.oo
 X = sp.Symbol("x")
@@ -158,9 +159,7 @@ def places(region, domain):
     return sorted(found)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=pytest.mark.slow if k % 3 else ()) for k, x in enumerate(CASES)]
-)
+@pytest.mark.parametrize("name", quick_ones(CASES, slice(None, None, 3)))
 def test_a_value_is_in_the_region_where_problem_and_learner_can_be_made_and_are_stable(name):
     problem, learner, expected = CASES[name]
     symbolic, made = problem(X), learner(X)

@@ -23,6 +23,7 @@ from obliquetd.errors import LearnerError
 from obliquetd.learners import check
 from obliquetd.learners.files import learner_class
 from tests.strategies import problems
+from tests.turn import quick_ones
 
 FAMILY = '''
 from dataclasses import dataclass
@@ -243,7 +244,7 @@ def off_policy(discount="9/10", features=((1, 0), (1, 1), (0, 2)), target=("3/4"
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(name, marks=pytest.mark.slow if k > 1 else ()) for k, name in enumerate(NAMES)],
+    quick_ones(NAMES, slice(2)),
     indirect=True,
 )
 def test_one_file_is_enough(kind):
@@ -422,7 +423,7 @@ def refused(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(x, marks=pytest.mark.slow if k > 1 else ()) for k, x in enumerate(REASONS)],
+    quick_ones(REASONS, slice(2)),
 )
 def test_a_rule_that_is_not_what_it_has_to_be_is_refused_by_name(refused, name):
     learner = learner_class(f"{refused}:{name.title().replace('_', '')}")(0.1)

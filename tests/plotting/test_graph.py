@@ -24,7 +24,7 @@ from obliquetd.plotting.layout import cells_of, chain_order, layouts
 from obliquetd.plotting.outcomes import merged
 from obliquetd.plotting.routes import Curve, Node, text_size
 from obliquetd.plotting.scene import NAME
-from tests.turn import part
+from tests.turn import part, quick_ones
 
 REPORT = (960, 640)
 """Pixels that a picture of a report has on a desk: the width of the page, 80 percent of its height."""
@@ -80,7 +80,7 @@ def assert_readable(ax):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(x, marks=pytest.mark.slow if k % 3 else ()) for k, x in enumerate(DOMAINS)],
+    quick_ones(DOMAINS, slice(None, None, 3)),
 )
 def test_domains_are_readable(name):
     assert_readable(mdp_graph(DOMAINS[name]))

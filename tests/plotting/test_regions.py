@@ -15,6 +15,7 @@ from obliquetd.dynamics.plane import plane_of
 from obliquetd.dynamics.regions import stability_map
 from obliquetd.learners import ETD, GTD2, SETD, TD
 from obliquetd.plotting import stability_regions, stability_regions_2d
+from tests.turn import quick_ones
 
 UNIT = ((0, 1), (0, 1))
 
@@ -45,9 +46,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(x, marks=pytest.mark.slow if k > 1 else ()) for k, x in enumerate(CASES)]
-)
+@pytest.mark.parametrize("case", quick_ones(CASES, slice(2)))
 def test_what_is_filled_agrees_with_the_exact_verdict(case):
     """Numbers put in before anything is averaged: another way than the polynomials."""
     problem, learner, symbols, ranges = CASES[case]
