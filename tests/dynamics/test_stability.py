@@ -18,6 +18,7 @@ from obliquetd.dynamics import (
     stability_map,
     stability_region,
 )
+from obliquetd.dynamics.function_field import crossings
 from obliquetd.dynamics.stability import routh_is_positive, verdict_of
 from obliquetd.errors import InputError, KindError, MathematicalError, SignUndecidedError
 from obliquetd.learners import ETD, GTD2, SETD, TD, TDC
@@ -274,6 +275,13 @@ class TestRegions:
     def test_stability_changes_at_a_pole(self, setting, domain, region):
         """TDC on two states is stable for mu > 2/25; mu jumps from below 0 to above it."""
         assert stability_region(two_state(), TDC(mu=setting), "m", domain=domain) == region
+
+    @pytest.mark.parametrize("pole", [R(1, 2), R(-3), R(7, 5)])
+    def test_a_pole_of_a_coefficient_is_looked_at(self, pole):
+        """y + 1/(m - pole) has its root on the other side, and no coefficient a root of its own."""
+        m = sp.Symbol("m")
+        found = crossings([sp.Integer(1), 1 / (m - pole)])
+        assert [root for c in found for root in sp.solve(c, m)] == [pole]
 
     def test_a_pole_splits_a_range(self):
         """The sign of 1/(2 m - 1) changes at 1/2, where it has no root."""

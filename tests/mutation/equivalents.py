@@ -83,6 +83,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "obliquetd.problem.projection": {
         "solve_in_row_space: if not null.shape[0]:": "without null vectors the rest changes nothing",
         "_free_states: names = ops.names(seen[:5])": "how many states a message names",
+        "_beside: rows = [[*a, *b] for a, b in zip(left.rows(), right.rows(), strict=False)]": (
+            "both are null vectors of as many features, and have a row for each"
+        ),
     },
     "obliquetd.dynamics.certificate": {
         "make_certificate: if Q.shape[-1] == 0:": "Q is square: it has as many columns as rows",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 MOMENTS = "tests/dynamics/test_moments.py::test_a_trajectory_starts_with_the_weights_of_its_states"
-POLE = "tests/dynamics/test_stability.py::TestRegions::test_stability_changes_at_a_pole"
+POLE = "tests/dynamics/test_stability.py::TestRegions::test_a_pole_of_a_coefficient_is_looked_at"
 SPAN = "tests/problem/test_projection.py::test_a_span_of_another_dimension_is_refused"
 OTHERWISE = "tests/claims/test_claims.py::test_a_check_can_come_out_otherwise"
 
